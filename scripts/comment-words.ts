@@ -1,9 +1,11 @@
-// Counts words in comments that show private English, so that test/tidy.test.ts can limit them. It measures habits, not quality: only a reader can
-// judge whether a sentence reads well. Uses the parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
+// Counts words in comments and in names of tests that show private English, so that test/tidy.test.ts can limit them. It measures habits, not quality:
+// only a reader can judge whether a sentence reads well. Uses the parser that builds the pages, this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
+type Ratios = Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?: number }>>
+
 /** What is counted, and how often it may or must occur in 10,000 words of comments. The limits may only get tighter. */
-const RATIOS: Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?: number }>> = {
+const RATIOS: Ratios = {
   'where (for a place only)': { words: /\bwhere\b/gi, atMost: 12 },
   if: { words: /\bif\b/gi, atLeast: 45 },
   because: { words: /\bbecause\b/gi, atLeast: 4 },
@@ -11,30 +13,77 @@ const RATIOS: Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?
   'nobody, somebody, whoever, anew': { words: /\b(nobody|somebody|whoever|anew)\b/gi, atMost: 1 },
 }
 
-/** The text of a file's comments, without their marks. */
-function commentsOf(path: string, text: string): string {
-  const { comments, errors } = parseSync(path, text)
-  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
-  return comments.map(({ value }) => value.replace(/^[\s*]+/gm, '')).join('\n')
+/** The same without what must occur, because a test's name needs no condition and no reason. */
+const RATIOS_OF_NAMES: Ratios = Object.fromEntries(Object.entries(RATIOS).filter(([, { atMost }]) => atMost))
+
+/** Letters that a test's name may have, because it is read as one line of a report. The values of a template do not count. */
+const NAME_LETTERS_MAX = 90
+/** The functions that take a name first and a body later: those of node:test, then those of test/ that call them. */
+const TAKERS = ['test', 'it', 'describe', 'inWorld', 'attack', 'onBoth', 'act']
+
+/** The parts of a call and of its arguments that show a name. */
+interface Node {
+  type?: string
+  value?: unknown
+  quasis?: { value: { cooked: string } }[]
+  callee?: { name?: string; property?: { name?: string } }
+  arguments?: Node[]
 }
 
-/**
- * Counts over all comments of the sources, which are TypeScript by path.
- * @returns each count per 10,000 words, and a sentence for each count outside its limits.
- */
-export function countWords(sources: ReadonlyMap<string, string>): { ratios: Record<string, number>; faults: string[] } {
-  const text = [...sources].map(([path, source]) => (path.endsWith('.css') ? '' : commentsOf(path, source))).join('\n')
+function parse(path: string, text: string) {
+  const { program, comments, errors } = parseSync(path, text)
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
+  return { program, comments }
+}
+
+/** The text of a file's comments, without their marks. */
+const commentsOf = (path: string, text: string): string =>
+  parse(path, text)
+    .comments.map(({ value }) => value.replace(/^[\s*]+/gm, ''))
+    .join('\n')
+
+/** The names of a file's tests. Of a template this is the fixed part. Names from a table are not found. */
+function namesOf(path: string, text: string): string[] {
+  const names: string[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { callee, arguments: [first, ...others] = [] } = node as Node
+    const taker = callee?.name ?? callee?.property?.name ?? ''
+    const name =
+      typeof first?.value === 'string' ? first.value : first?.quasis?.map(({ value }) => value.cooked).join('')
+    if (name !== undefined && TAKERS.includes(taker) && others.some(({ type }) => type?.includes('Function')))
+      names.push(name)
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parse(path, text).program)
+  return names
+}
+
+/** Counts in a text. @returns a sentence for each count outside its limits. */
+function check(text: string, limits: Ratios, source: string): string[] {
   const words = text.match(/\S*[A-Za-z]\S*/g)?.length ?? 0
-  const ratios = Object.fromEntries(
-    Object.entries(RATIOS).map(([name, { words: counted }]) => [
-      name,
-      words === 0 ? 0 : ((text.match(counted)?.length ?? 0) / words) * 10_000,
-    ]),
-  )
-  const faults = Object.entries(RATIOS).flatMap(([name, { atMost = Infinity, atLeast = 0 }]) => {
-    const ratio = ratios[name] ?? 0
-    if (ratio > atMost) return `${name}: ${ratio.toFixed(1)} in 10,000 words of comments, at most ${atMost}`
-    return ratio < atLeast ? `${name}: ${ratio.toFixed(1)} in 10,000 words of comments, at least ${atLeast}` : []
+  return Object.entries(limits).flatMap(([name, { words: counted, atMost = Infinity, atLeast = 0 }]) => {
+    const ratio = words === 0 ? 0 : ((text.match(counted)?.length ?? 0) / words) * 10_000
+    const found = `${name}: ${ratio.toFixed(1)} in 10,000 words of ${source}`
+    if (ratio > atMost) return `${found}, at most ${atMost}`
+    return ratio < atLeast ? `${found}, at least ${atLeast}` : []
   })
-  return { ratios, faults }
+}
+
+/** Counts over all comments of the sources, which are TypeScript by path. @returns a sentence for each count outside its limits. */
+export function checkComments(sources: ReadonlyMap<string, string>): string[] {
+  const texts = [...sources].map(([path, source]) => (path.endsWith('.css') ? '' : commentsOf(path, source)))
+  return check(texts.join('\n'), RATIOS, 'comments')
+}
+
+/** Counts over the names of all tests. @returns a sentence for each count outside its limits, and for each name that is too long. */
+export function checkNames(sources: ReadonlyMap<string, string>): string[] {
+  const tests = [...sources].filter(([path]) => /^((client|contracts)\/)?test\//.test(path))
+  const names = tests.flatMap(([path, source]) => namesOf(path, source).map((name) => ({ path, name })))
+  const long = names.filter(({ name }) => name.length > NAME_LETTERS_MAX)
+  const text = names.map(({ name }) => name).join('\n')
+  return [
+    ...check(text, RATIOS_OF_NAMES, 'names of tests'),
+    ...long.map(({ path, name }) => `${path}: ${name.length} letters, at most ${NAME_LETTERS_MAX}: ${name}`),
+  ]
 }

@@ -18,7 +18,7 @@ test('every import is one that the table allows', () => {
   assert.deepEqual(checkImports(sources), [])
 })
 
-test('the table names files that exist, and lists layers only', () => {
+test('the table lists existing files and layers only', () => {
   assert.deepEqual(checkTable(), [])
 })
 

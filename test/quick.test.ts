@@ -13,7 +13,7 @@ test('the quick tests take no more processor time than their budget', () => {
   assert.ok(seconds <= QUICK_BUDGET_SEC, `${seconds} s: take something out of scripts/tests/quick.ts`)
 })
 
-test('each entry of the list names tests, and no test is listed twice', () => {
+test('each entry of the list is a test, and none is listed twice', () => {
   const files = findTestFiles('quick')
   for (const { path } of QUICK)
     assert.ok(

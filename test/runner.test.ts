@@ -29,7 +29,7 @@ test('no result of many quick tests is lost', () => {
   assert.equal(Number(told), FILES * TESTS)
 })
 
-test('a file whose tests pass and whose last hook fails is reported as failed, by its own name', () => {
+test('a file whose last hook fails is reported as failed by its name, even if its tests pass', () => {
   const directory = temporaryDirectory()
   const passing = `import { after, test } from 'node:test'
     test('passes', () => {})`
@@ -61,7 +61,7 @@ test('of files that share a process each has its own hooks and its own outcome',
   assert.deepEqual(Object.values(outcomes), [false, true, true])
 })
 
-test('the list of failures names each failed test with its file and its suites', () => {
+test('the list of failures has each failed test with its file and suites', () => {
   const directory = temporaryDirectory()
   const file = join(directory, 'sale.test.mjs')
   writeFileSync(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { countWords } from '../scripts/comment-words.ts'
+import { checkComments, checkNames } from '../scripts/comment-words.ts'
 import { findDead } from '../scripts/dead-exports.ts'
 import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
@@ -38,7 +38,7 @@ test('a file, a function and a folder that are too large are reported', () => {
   assert.match(check(folder).join(), /^src\/a: 25 files are more than 24/)
 })
 
-test('an exception holds for as much as it says, and goes when it is not needed', () => {
+test('an exception fits exactly, and goes when it is not needed', () => {
   const large = { 'src/a.ts': lines(450) }
   assert.deepEqual(check(large, { file: { 'src/a.ts': [450, 'why'] } }), [])
   assert.match(check(large, { file: { 'src/a.ts': [449, 'why'] } }).join(), /more than the 449 of its exception/)
@@ -46,12 +46,12 @@ test('an exception holds for as much as it says, and goes when it is not needed'
   assert.match(check({}, { file: { 'src/a.ts': [450, 'why'] } }).join(), /no longer needed/)
 })
 
-test('comments say conditions, reasons and actors as English does', () => {
-  assert.deepEqual(countWords(readTidied()).faults, [])
+test('comments express conditions, reasons and actors in plain English', () => {
+  assert.deepEqual(checkComments(readTidied()), [])
 })
 
 test('the words of comments are counted, those of code and strings are not', () => {
-  const faults = (text: string) => countWords(new Map([['src/a.ts', text]])).faults.map((fault) => fault.split(':')[0])
+  const faults = (text: string) => checkComments(new Map([['src/a.ts', text]])).map((fault) => fault.split(':')[0])
   const plain = '// If it fails, the pass stops because the next run reads again.\n'
   assert.deepEqual(faults(`${plain}const where = 'nobody is asked where'`), [])
   assert.deepEqual(faults(`${plain}// Where nobody is asked.`), [
@@ -62,7 +62,23 @@ test('the words of comments are counted, those of code and strings are not', () 
   assert.deepEqual(faults('/** Stops. */'), ['if', 'because'])
 })
 
-test('functions are found by the names they are given', () => {
+test('each name of a test is short and in plain English', () => {
+  assert.deepEqual(checkNames(readTidied()), [])
+})
+
+test('a long name of a test is reported, with only the fixed part of a template counted', () => {
+  const faults = (text: string, path = 'test/a.test.ts') => checkNames(new Map([[path, text]]))
+  const named = (name: string, more = '') => `test(${name}, async () => {})\n${more}`
+  assert.deepEqual(faults(named(`'${'x'.repeat(90)}'`)), [])
+  assert.match(faults(named(`'${'x'.repeat(91)}'`)).join(), /^test\/a\.test\.ts: 91 letters, at most 90: x/)
+  assert.deepEqual(faults(named(`\`${'x'.repeat(80)} \${values.longer.than.ten}\``)), [])
+  assert.equal(faults(`t.test('${'x'.repeat(91)}', { skip }, function () {})`).length, 1)
+  assert.match(faults(named("'where nobody is told'")).join(), /where.*\bis asked.*\bnobody/)
+  assert.deepEqual(faults(`assert.equal('where nobody is told', () => {})`), [], 'not a name')
+  assert.deepEqual(faults(named("'where nobody is told'"), 'src/a.ts'), [], 'not a test')
+})
+
+test('functions are found by their names', () => {
   const text = `function a() {}
     const b = () => {}
     class C { d() {} e = () => {} }
@@ -74,7 +90,7 @@ test('functions are found by the names they are given', () => {
   )
 })
 
-test('no program waits for a receipt as viem does, which looks again at each new block only', () => {
+test('no program waits for a receipt by viem, which polls at each new block only', () => {
   const waiting = [...readTidied()].filter(([, text]) => /\.waitForTransactionReceipt\(/.test(text))
   assert.deepEqual(Object.keys(Object.fromEntries(waiting)), [], 'use untilMined of test/support/until.ts')
 })
@@ -100,7 +116,7 @@ test('an export that nothing imports is found, and a file that nothing starts', 
   assert.deepEqual(dead({ ...used, 'src/d.ts': '' }), ['src/d.ts is imported by nothing'])
 })
 
-test('each path of the scope of mutation and coverage names a file', () => {
+test('each path of the scope of mutation and coverage has a file', () => {
   const alternatives = (pattern: string): string[] => {
     const [, before = '', words, behind = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? []
     return words === undefined ? [pattern] : words.split(',').map((word) => before + word + behind)

@@ -30,7 +30,7 @@ const CONTRACT = {
   runtime: '0xf4fa0a41c5b8543bb78bcdbbba7d95a1a452e80ddf95576e3b34ff38d2fb1bf6',
 } as const
 
-it('the bytecode is that of the commit that the rules of the house name: another one is another contract', () => {
+it('the bytecode is that of the commit that the rules of the house identify', () => {
   assert.equal(keccak256(factoryBytecode), CONTRACT.creation)
   assert.equal(factoryRuntimeHash, CONTRACT.runtime)
   assert.ok(read('CONTRIBUTING.md').includes(`commit \`${CONTRACT.commit}\``), 'the rule names the commit')
@@ -44,13 +44,13 @@ it('every property is in the documents, and nothing else is', () => {
   assert.deepEqual(names(record, /^\| `(check_\w+)` \|/gm), stated)
 })
 
-it('what is recorded as proven is proven for this bytecode', () => {
+it('the recorded proof is of this bytecode', () => {
   const proven = /Runtime code hash: `(0x[0-9a-f]{64}|none)`/.exec(record)?.[1]
   assert.ok(proven, 'the record names the code it is of')
   if (proven !== 'none') assert.equal(proven, factoryRuntimeHash, 'stale: prove again, or record none')
 })
 
-it('the prover is run where the compiler is found, for the properties that are named, and missed by an exit code', () => {
+it('the prover runs for the named properties beside the compiler, and fails if it is missing', () => {
   const directory = mkdtempSync(join(tmpdir(), 'node-ledger-prover-'))
   const prove = (path: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(ROOT, 'scripts/contracts.ts'), 'prove', ...args], {

@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 /** Solady's src/tokens/ERC721.sol: WordERC721.sol repeats its slot derivations. After an update read them again. */
 const SOLADY_ERC721 = { version: '0.1.26', sha256: 'e6e83b87598b230481b1ec764c440f1443cfc6e50f9b2b37a16dc894715b0676' }
 
-it('the input that explorers are given compiles, with no file besides, to what is deployed', () => {
+it('the input for explorers compiles alone to the deployed code', () => {
   const kit = JSON.parse(read('src/chain/factory/verification.json'))
   assert.equal(kit.compilerVersion, compilerVersion())
   assert.equal(kit.contractIdentifier, 'src/NodeFactory.sol:NodeFactory')
@@ -21,7 +21,7 @@ it('the input that explorers are given compiles, with no file besides, to what i
   assert.equal(`0x${bytecode.object}`, factoryBytecode)
 })
 
-it('every pragma names that compiler and no other', () => {
+it('every pragma requires that compiler and no other', () => {
   const { stdJsonInput, compilerVersion: version } = JSON.parse(read('src/chain/factory/verification.json'))
   for (const [path, { content }] of Object.entries<{ content: string }>(stdJsonInput.sources)) {
     if (path.startsWith('src/')) assert.ok(content.includes(`pragma solidity ${version.split('+')[0]};`), path)

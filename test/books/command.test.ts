@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test('a residue is taken apart by a command, which says what is left, and shows it', async () => {
+test('the command splits a residue, reports what remains, and shows the parts', async () => {
   const txHash = await world.call(7, SPLITTER, '0x')
   await world.settle()
   const [residue] = await world.pool`SELECT id FROM payments WHERE tx_hash IS NULL`

@@ -4,4 +4,4 @@ import { cases } from '../support/property.ts'
 import { playOrders } from './orders.ts'
 
 for (let seed = 100; seed < 100 + cases(40); seed++)
-  test(`whatever the order, each transfer is in the books once (seed ${seed})`, () => playOrders(seed, 40))
+  test(`in any order, the books hold each transfer once (seed ${seed})`, () => playOrders(seed, 40))

@@ -3,4 +3,4 @@ import { test } from 'node:test'
 import { playOrders } from './orders.ts'
 
 for (const seed of [1, 2])
-  test(`whatever the order, each transfer is in the books once (seed ${seed})`, () => playOrders(seed, 14))
+  test(`in any order, the books hold each transfer once (seed ${seed})`, () => playOrders(seed, 14))

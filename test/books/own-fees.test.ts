@@ -70,7 +70,7 @@ test('false prices of two transactions in a block are corrected, and no ether is
   assert.deepEqual([books?.audited, books?.out], [Number((await world.chain.block()).number), books?.sum])
 })
 
-test('what no fee explains is held, and is not called proven', async () => {
+test('value that no fee explains is held, and not called proven', async () => {
   const own = await paidOut()
   await payInside(world, ETHER / 50n)
   prices(new Map([[own, (wei) => wei * 3n]]))

@@ -78,7 +78,7 @@ async function untraced<T>(body: () => Promise<T>): Promise<T> {
 }
 
 describe('a residue of several', () => {
-  it('is taken apart: a part is a payment of its own, the rest stays, and the last one takes it over', async () => {
+  it('becomes several payments: each part is one, and the last part takes the residue over', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS])
     const first = await attribute(id, { txHash: txs[0], valueWei: BASIC.toString() })
     assert.equal(first.status, 200, first.text)
@@ -100,7 +100,7 @@ describe('a residue of several', () => {
     await checkInvariants(world)
   })
 
-  it('is taken apart into several at once, all or none', async () => {
+  it('is split into several parts in one action, all or none', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, 5n])
     const none = await attribute(id, { transfers: [{ txHash: txs[0] }, { txHash: txs[0] }] })
     assert.match(none.json.error, /another payment already/)
@@ -122,7 +122,7 @@ describe('a residue of several', () => {
     await checkInvariants(world)
   })
 
-  it('of one transaction that made several transfers is taken apart by their places', async () => {
+  it('of one transaction with several transfers is split by their places', async () => {
     const splitter = world.at(16)
     await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
     const wallet = world.at(3)
@@ -149,7 +149,7 @@ describe('a residue of several', () => {
     await checkInvariants(world)
   })
 
-  it('is not taken apart by what is in the books, is more than the rest, came to another wallet, or once it is decided', async () => {
+  it('rejects a part that is booked, too large, for another wallet, or after a decision', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS])
     const other = await world.call(9, world.at(SAFE), forwardTo(world.at(8)), BASIC)
     const plain = await world.pay(5, BASIC)
@@ -174,8 +174,8 @@ describe('a residue of several', () => {
   })
 })
 
-describe('where no provider traces a transaction', () => {
-  it('the operator’s word stands for all of it, and the record says so', async () => {
+describe('if no provider traces a transaction', () => {
+  it('the service accepts the operator’s word for all of it, and records that', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS])
     await untraced(async () => {
       const asked = await attribute(id, { txHash: txs[0] })
@@ -241,8 +241,8 @@ describe('where no provider traces a transaction', () => {
   })
 })
 
-describe('where the states of its blocks are gone', () => {
-  it('a residue of a range of blocks is taken apart by the transactions of all of them, and comes back so', async () => {
+describe('if the states of its blocks are gone', () => {
+  it('the operator splits a residue of several blocks by their transactions, also after a reorg', async () => {
     const { balanceAt } = world.ctx.chain
     const sent: Hash[] = []
     for (const [safe, valueWei] of [
@@ -282,8 +282,8 @@ describe('where the states of its blocks are gone', () => {
   })
 })
 
-describe('after its block was taken out and came back', () => {
-  it('each part and the rest stand as they were decided', async () => {
+describe('after its block was lost and returned', () => {
+  it('each part and the remainder keep their decisions', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, BASIC * 2n])
     const { blockNumber } = await show(id)
     const parts = (await attribute(id, { transfers: [{ txHash: txs[0] }, { txHash: txs[1] }] })).json.parts
@@ -315,7 +315,7 @@ describe('after its block was taken out and came back', () => {
     await desk.post(`payments/${parts[1].id}/dismiss`)
   })
 
-  it('what was taken apart whole comes back so, and by a trace as well', async () => {
+  it('a fully split residue returns split, and by a trace as well', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, 5n])
     const { blockNumber } = await show(id)
     const whole = await attribute(id, { transfers: txs.join(',') })

@@ -68,7 +68,7 @@ describe('a provider whose trace hangs', () => {
     ['one of two', [1]],
     ['each', [0, 1]],
   ] as const)
-    test(`F120: ${name}: a run waits for it once, the next ones not at all, and what waits is minted in the same run`, async () => {
+    test(`F120: ${name}: a run waits for it once, later runs never, and it is minted in that run`, async () => {
       for (const index of hanging) {
         const hang: Rule = (call) => (isTrace(call) ? new Promise<Answer>(() => {}) : undefined)
         ;(providers[index] as FalseProvider).rule = hang
@@ -91,7 +91,7 @@ describe('a provider whose trace hangs', () => {
     })
 })
 
-describe('two providers that tell different things', () => {
+describe('two providers that differ', () => {
   /** Two splitters pay twice each in one block. */
   async function payTwice() {
     const [one, other] = SPLITTERS.map((splitter) => world.at(splitter)) as [`0x${string}`, `0x${string}`]
@@ -125,7 +125,7 @@ describe('two providers that tell different things', () => {
     await toldApart()
   }
 
-  test('F121: the transfers in another order: which is whose is not known, so all are held', async () => {
+  test('F121: the transfers in another order: their senders are unknown, and all are held', async () => {
     const reversed = (value: unknown): unknown =>
       typeof value === 'object' && value !== null
         ? Object.fromEntries(
@@ -143,7 +143,7 @@ describe('two providers that tell different things', () => {
     await isHeldWhole()
   })
 
-  test('F123: another sender, or other values that come to the same sum', async () => {
+  test('F123: another sender, or other values with the same sum', async () => {
     const swap = (text: string, one: string, other: string) =>
       text.replaceAll(one, 'swapped').replaceAll(other, one).replaceAll('swapped', other)
     const [one, other] = SPLITTERS.map((splitter) => world.at(splitter).slice(2)) as [string, string]
@@ -155,7 +155,7 @@ describe('two providers that tell different things', () => {
 })
 
 describe('a provider that has pruned the states of a block', () => {
-  test('F122: refuses its trace: what came is held, told, and told apart once a provider can', async () => {
+  test('F122: refuses its trace: the value is held, reported, and split once a provider can', async () => {
     const refusal: Answer = { error: { code: -32000, message: 'historical state is not available' } }
     for (const provider of providers) provider.rule = (call) => (isTrace(call) ? refusal : undefined)
     const before = await failed()

@@ -72,13 +72,13 @@ async function begin(
   }
 }
 
-test('a wallet that was used is refused where a former factory is named, or nothing is said', async () => {
+test('a used wallet is refused if a former factory is set, or FORMER_FACTORIES is not set', async () => {
   const used = world.at(3)
   assert.match((await begin(used, [FORMER])) ?? '', new RegExp(`${FORMER}.*both factories would mint`))
   assert.match((await begin(used, null)) ?? '', /FORMER_FACTORIES=none/)
 })
 
-test('a wallet of its own is taken, and so is the word that there was no other factory', async () => {
+test('a fresh wallet is accepted, and so is the answer that there was no other factory', async () => {
   assert.equal(await begin(FRESH, [FORMER]), null)
   assert.equal(await begin(FRESH, null), null)
   assert.equal(await begin(world.at(3), []), null)
@@ -89,7 +89,7 @@ test('a ledger that has begun is not asked again, and a chain of one’s own is 
   assert.equal(await begin(world.at(3), [FORMER], { chainId: 31_337 }), null)
 })
 
-test('a ledger that has begun starts on nodes without block 0, but not on another first block; a new one needs it', async () => {
+test('only a new ledger needs block 0 to start, and no ledger starts on another first block', async () => {
   const { chain } = world.ctx
   const without = (answer: ChainReader['block']): ChainReader => ({
     ...chain,
@@ -110,7 +110,7 @@ test('a ledger that has begun starts on nodes without block 0, but not on anothe
   assert.match((await begin(FRESH, [], { twice: true, reader: other })) ?? '', /genesisHash: the database has/)
 })
 
-test('one false first block is neither a new ledger’s identity, nor does it refuse a ledger that has begun', async () => {
+test('one false first block neither identifies a new ledger nor stops an existing one', async () => {
   const { chain } = world.ctx
   const [honest] = chain.providers
   assert.ok(honest)
@@ -125,7 +125,7 @@ test('one false first block is neither a new ledger’s identity, nor does it re
   }
 })
 
-test('a wallet that passed on all it had still counts as used, and a factory with a history may be followed from the start', async () => {
+test('an emptied wallet counts as used, and a ledger may follow a used factory from its start', async () => {
   await world.chain.rpc('anvil_setBalance', [FRESH, '0x0'])
   await world.chain.rpc('anvil_setNonce', [FRESH, '0x1'])
   assert.match((await begin(FRESH, [FORMER])) ?? '', /was used before/)
@@ -136,7 +136,7 @@ test('a wallet that passed on all it had still counts as used, and a factory wit
   assert.equal(await begin(world.at(3), null), null)
 })
 
-test('a START_BLOCK behind the factory’s first block is refused with the block to set, and the first itself is taken', async () => {
+test('START_BLOCK may be the factory’s first block, and a later one is refused with that block', async () => {
   const start = async (startBlock: number) => {
     const database = await createDatabase()
     const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
@@ -171,7 +171,7 @@ test('a START_BLOCK behind the factory’s first block is refused with the block
   }
 })
 
-test('a provider that denies the contract’s block hashes at a start switches no guard off that was used; only the operator does', async () => {
+test('only the operator, not a provider at start, switches off a guard that was used', async () => {
   const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
   const rpc = createRpc({ urls: [proxy.url], log: silentLog })
   const part = {
@@ -214,7 +214,7 @@ test('a provider that denies the contract’s block hashes at a start switches n
   }
 })
 
-test('T37: production does not start on the word of one provider that nothing proves, unless it is trusted', async () => {
+test('T37: production does not start on one provider’s unproven word, unless it is trusted', async () => {
   const liar = await startFalseProvider(world.chain.rpcUrl)
   liar.rule = async ({ method }, forward) => {
     const answer = await forward()

@@ -14,7 +14,7 @@ test('secrets are made once and stay the same', () => {
   assert.deepEqual(loadOrCreateSecrets(directory, ['SESSION_SECRET', 'ADMIN_KEY']), first)
 })
 
-test('a secret that is asked for later is added, and leaves the others as they are', () => {
+test('a secret that is needed later is added, and the others stay the same', () => {
   const directory = temporaryDirectory()
   const { SESSION_SECRET } = loadOrCreateSecrets(directory, ['SESSION_SECRET'])
   const both = loadOrCreateSecrets(directory, ['SESSION_SECRET', 'CRON_KEY'])
@@ -23,7 +23,7 @@ test('a secret that is asked for later is added, and leaves the others as they a
   assert.deepEqual(JSON.parse(readFileSync(join(directory, 'secrets.json'), 'utf8')), both)
 })
 
-test('only its owner can read the file of secrets, whatever the umask and the directory', () => {
+test('only its owner can read the file of secrets, under any umask and in any directory', () => {
   const directory = join(temporaryDirectory(), 'open')
   mkdirSync(directory)
   chmodSync(directory, 0o777)

@@ -59,7 +59,7 @@ test('one with a table “migrations” of another program, or with any other ta
   await admin`DROP TABLE audit`
 })
 
-test('one whose sessions take no writes: it is not waited for', async () => {
+test('one whose sessions accept no writes: the start does not wait', async () => {
   const said = migrateWhenUp(`${database.url}?default_transaction_read_only=on`, () => assert.fail('it waits'))
   await assert.rejects(said, /read-only.*primary/)
 })

@@ -42,13 +42,13 @@ before(async () => {
   strangers = Array.from({ length: MANY }, () => one)
 })
 
-test('many strangers sign authorizations with our next nonce: the event loop turns all the while, and ours is found', async () => {
+test('strangers’ many authorizations with our nonce do not block the event loop or hide ours', async () => {
   const { nonces, turns } = await found([carrier(1, [...strangers, await entry(ours, 7)])], { [self]: 7 })
   assert.deepEqual(nonces, [7])
   assert.ok(turns > MANY / 20, `${turns} turns`)
 })
 
-test('while the ledger knows nothing of an account, only authorizations after its first transaction count', async () => {
+test('until the ledger knows an account, only authorizations after its first transaction count', async () => {
   const raw = [await entry(ours, 7), await entry(ours, 9)]
   for (const [known, sent, expected] of [
     [null, [], []],
@@ -59,7 +59,7 @@ test('while the ledger knows nothing of an account, only authorizations after it
     assert.deepEqual((await found([carrier(1, raw)], { [self]: known as number }, sent)).nonces, expected)
 })
 
-test('an authorization for any chain counts like one for this chain, and one for another does not', async () => {
+test('an authorization for any chain counts like one for ours, one for another chain does not', async () => {
   const raw = [await entry(ours, 7, 0), await entry(ours, 8, 1), await entry(ours, 9, 2)]
   assert.deepEqual((await found([carrier(1, raw)], { [self]: 7 })).nonces, [7, 8])
 })
@@ -70,7 +70,7 @@ test('a range with too many candidates is refused until it is a single block', a
   await assert.rejects(reading, RangeRefused)
 })
 
-test('strangers’ authorizations of any form stop nothing, and ours is found with its parity under either name', async () => {
+test('strangers’ authorizations of any form stop nothing, and ours is found by either parity', async () => {
   const { yParity: v, ...others } = await entry(ours, 7)
   const odd = [
     null,

@@ -68,7 +68,7 @@ const REFUSALS: Record<string, (asked: Envelope[], most: number) => HttpAnswer |
 }
 for (const [sentence, refuse] of Object.entries(REFUSALS))
   for (const most of [1, 3, 10])
-    test(`batches of more than ${most} are answered by ${sentence}: all calls are answered, and the next batches are that short`, async () => {
+    test(`if batches of more than ${most} get ${sentence}, all calls succeed and later batches are shorter`, async () => {
       const { rpc, sizes } = await providerOf(most, refuse)
       assert.deepEqual(await rpc.requestAll(calls), names)
       sizes.length = 0
@@ -79,7 +79,7 @@ for (const [sentence, refuse] of Object.entries(REFUSALS))
       )
     })
 
-test('what one provider takes is remembered of that one alone', async () => {
+test('the size that one provider accepts is remembered for that one only', async () => {
   const [small, large] = [await providerOf(3, () => ({ status: 500, body: '' })), await providerOf(100, () => null)]
   const rpc = createRpc({ urls: [small.proxy.url, large.proxy.url], log: silentLog, timeoutMs: 400 })
   open.push(rpc)
@@ -125,7 +125,7 @@ test('a provider that is down is given up after one batch and one call, and keep
   assert.deepEqual(sizes, [35])
 })
 
-test('a batch that hangs is waited for once: the call after it gets a second, and no batch of that size follows', async (t) => {
+test('we wait once for a batch that hangs, then send no batch of that size', async (t) => {
   const { proxy, rpc, sizes } = await providerOf(3, () => null)
   // A clock on which 4 seconds pass in 1.5. Shorter waits last five times as long, because the machine may be busy.
   const [now, timeout] = [performance.now.bind(performance), AbortSignal.timeout.bind(AbortSignal)]
@@ -156,21 +156,21 @@ test('a batch that hangs is waited for once: the call after it gets a second, an
   assert.deepEqual(waits, [4_000, 4_000])
 })
 
-test('one that asks for a pause with each batch is asked for shorter ones after it', async () => {
+test('a provider that wants a pause after each batch gets shorter batches after it', async () => {
   const { rpc, sizes } = await providerOf(10, () => ({ status: 429, headers: { 'retry-after': '1' }, body: '{}' }))
   await assert.rejects(rpc.requestAll(calls, { attempts: 1 }))
   await assert.rejects(rpc.requestAll(calls, { attempts: 1 }), /asked us to pause/)
   assert.deepEqual(sizes, [35])
 })
 
-test('a rate limit that a single call meets, too, is told, and not answered by more calls', async () => {
+test('a rate limit that also meets a single call is reported, and causes no more calls', async () => {
   const { proxy, rpc } = await providerOf(0, () => ({ body: error(-32005, 'rate limit exceeded') }))
   proxy.rule = () => ({ error: { code: -32005, message: 'rate limit exceeded' } })
   await assert.rejects(rpc.requestAll(calls, { attempts: 1 }), /rate limit/)
   assert.equal(proxy.requests, 2)
 })
 
-test('an error of JSON-RPC under a status of 500 or more is an answer; what a gateway says there is none', async () => {
+test('a JSON-RPC error with a status of 500 or more is an answer, a gateway’s text is not', async () => {
   const { proxy, rpc } = await providerOf(100, () => null)
   for (const status of [500, 502, 503]) {
     proxy.http = () => ({ status, body: error(3, 'execution reverted') })

@@ -28,7 +28,7 @@ before(async () => {
 })
 after(() => stage.close())
 
-test('a factory is deployed with its roles, where and when it says', async () => {
+test('a factory is deployed with its roles, and the answer gives its address and block', async () => {
   const { at, keyOf, chain } = stage
   const steps: string[] = []
   const deployed = await whileMining(stage.chain, () =>
@@ -115,7 +115,7 @@ for (const [sentence, change, setting, remedy] of misfits) {
   })
 }
 
-test('a chain without the instructions of Cancun is refused, and one that cannot say so is not', async () => {
+test('a chain without Cancun’s instructions is refused, one that cannot tell is not', async () => {
   const { rpc, provider } = await stage.behind()
   const probing = (message: string) => {
     provider.rule = ({ method, params }) => {
@@ -148,7 +148,7 @@ test('a chain that cannot be asked is a passing problem of RPC_URL', async () =>
   await rpc.close()
 })
 
-test('where the contract knows blocks by other hashes than the provider, the guard is not usable', async () => {
+test('the guard is not usable if the contract sees other block hashes than the provider', async () => {
   const { rpc, provider } = await stage.behind()
   const wrong = `0x${'1'.repeat(64)}`
   provider.rule = async ({ method }, forward) => {

@@ -12,7 +12,7 @@ const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((b) => `0x${Buffer.from(b).toString('hex')}`)
 const abi = AbiCoder.defaultAbiCoder()
 
-test('the pay of a turn can be computed by anybody from its seed, cohort, time and terms', () => {
+test('anyone can compute a turn’s pay from its seed, cohort, time and terms', () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 20n })
   fc.assert(
     fc.property(
@@ -33,7 +33,7 @@ test('the pay of a turn can be computed by anybody from its seed, cohort, time a
   )
 })
 
-test('a residue has one name on one chain, and another for any other wallet, block, amount or direction', () => {
+test('a residue has one key per chain, wallet, block, amount and direction', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 2 ** 40 }),
@@ -50,7 +50,7 @@ test('a residue has one name on one chain, and another for any other wallet, blo
   )
 })
 
-test('each transfer inside a transaction has a name of its own', () => {
+test('each transfer inside a transaction has its own key', () => {
   fc.assert(
     fc.property(bytes(32), bytes(20), fc.nat(), (txHash, wallet, index) => {
       const types = ['bytes32', 'address', 'uint256']

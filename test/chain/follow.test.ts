@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => stage.close())
 
-test('the head is asked of the chain each time', async () => {
+test('each reading of the head goes to the chain', async () => {
   const { number } = await reader.head()
   const { hash } = await stage.chain.mine()
   const head = await reader.head()
@@ -37,7 +37,7 @@ test('a block that is not there yet is null', async () => {
   assert.equal(await reader.block(number + 1), null)
 })
 
-test('where the chain knows no finality there is no finalized block, and a busy provider is not taken for that', async () => {
+test('without finality there is no finalized block, but a busy provider does not mean that', async () => {
   const { rpc, provider } = await stage.behind()
   const behind = createChainReader(rpc, stage.watched)
   provider.rule = () => ({ error: { code: -39001, message: 'Unknown block' } })
@@ -126,7 +126,7 @@ test('a holding is read at that very block', async () => {
   assert.equal(await reader.holding(stage.token, owner, await stage.head()), 5n)
 })
 
-test('a holding is null where the token reverts, is no contract, answers too little or too much, or the block is not canonical', async () => {
+test('a holding is null if the token fails, is no contract, or the block is not canonical', async () => {
   const at = await stage.head()
   const codes = { reverts: '0x60006000fd', short: '0x60016000f3', empty: '0x00', long: '0x60406000f3' }
   const contract = (index: number) => `0x${'0'.repeat(38)}a${index}` as const
@@ -144,7 +144,7 @@ test('a holding is null, not zero, when no provider answers', async () => {
   assert.equal(await behind.holding(stage.token, stage.at(6), await stage.head()), null)
 })
 
-test('the history of one node holds its events and no others, also from a provider that limits ranges', async () => {
+test('a node’s history has its events only, also if the provider limits ranges', async () => {
   const { at, minter } = stage
   const from = (await stage.head()).number
   const { time } = await stage.head()
@@ -180,7 +180,7 @@ test('the history of one node holds its events and no others, also from a provid
   assert.ok(provider.seen.some(({ params }) => JSON.stringify(params).includes(factoryTopics.NodeMinted)))
 })
 
-test('of a provider that contradicts itself nothing is believed; another one is asked, in the same reading and from then on', async () => {
+test('we believe nothing from a provider that contradicts itself, and turn to another one', async () => {
   await stage.pay(5, 1n)
   await stage.chain.mine(2)
   const { number } = await stage.head()
@@ -201,7 +201,7 @@ test('of a provider that contradicts itself nothing is believed; another one is 
   await rpc.close()
 })
 
-test('of authorizations that strangers sign the nonce says that they are not ours; only of others is the chain asked', async () => {
+test('only if the nonce leaves a doubt does an authorization cost a request', async () => {
   const { number } = await stage.head()
   const carrier = privateKeyToAccount(stage.keyOf(9))
   const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(9), 'latest']))
@@ -237,7 +237,7 @@ test('of authorizations that strangers sign the nonce says that they are not our
   assert.deepEqual(await read(71), [[], 0])
 })
 
-test('a range says what its blocks say one by one', async () => {
+test('a range returns what its blocks return one by one', async () => {
   const { number: before } = await stage.head()
   const signer = privateKeyToAccount(stage.keyOf(1))
   const carrier = privateKeyToAccount(stage.keyOf(8))

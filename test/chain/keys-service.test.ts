@@ -34,7 +34,7 @@ const nothingLeaked = (service: Service, ...more: string[]) => {
     assert.ok(!output.includes(secret.toLowerCase()), 'a secret is in the log')
 }
 
-test('with a remote signer that goes away, payments wait and are minted when it is back; no nonce is lost', async () => {
+test('payments wait while the remote signer is away, then are minted without a lost nonce', async () => {
   const dataDir = temporaryDirectory()
   // The signer is anvil with its own unlocked accounts, behind a proxy that the test can switch off.
   const signer = await startFalseProvider()
@@ -73,7 +73,7 @@ test('with a remote signer that goes away, payments wait and are minted when it 
   }
 })
 
-test('with a key in a key management service it mints, and waits while the service does not let it in', async () => {
+test('the service mints with a key of a key management service, and waits while it denies access', async () => {
   const kms = await startKms(keyOf(1))
   kms.instead = () => ({
     status: 400,

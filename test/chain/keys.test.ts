@@ -171,7 +171,7 @@ describe('a remote signer', () => {
     }
   })
 
-  test('that is down, slow, or does not know the account is a fault that says whose signer it is, and no more of its URL than the host', async () => {
+  test('if it is down, slow or lacks the account, the fault shows its role and host only', async () => {
     const provider = await startFalseProvider(stage.chain.rpcUrl)
     const url = provider.url.replace('http://', 'http://user:hunter2hunter2@')
     provider.rule = () => new Promise(() => {})

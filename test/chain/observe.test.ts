@@ -59,7 +59,7 @@ test('a transfer of nothing is seen, and costs no request', async () => {
   )
 })
 
-test('payments are seen whatever the type of their transaction', async () => {
+test('payments are seen with any type of transaction', async () => {
   const account = privateKeyToAccount(stage.keyOf(5))
   const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest']))
   const common = { chainId: stage.chain.chainId, to: stage.at(3), gas: 200_000n }
@@ -158,7 +158,7 @@ test('the last blocks of a range show their base fee and the median of the tips 
   assert.deepEqual([blocks.length, fees.length, fees[0]?.number, fees[0]?.tipWei], [25, 20, head - 19, null])
 })
 
-test('sends of the payments wallet are seen with their fees, a creation and a payment to itself too', async () => {
+test('the wallet’s sends are seen with their fees, also a creation and a payment to itself', async () => {
   const wallet = stage.at(3)
   const hashes: string[] = []
   const range = await observed(async () => {
@@ -337,7 +337,7 @@ test('effects of budgets, catching up and the owner are seen as events of their 
   assert.deepEqual(windowSet?.kind === 'ownerAct' && Object.values(windowSet.detail), window.map(String))
 })
 
-test('withdraw calls that reverted are seen with what they asked for, those that succeeded are not', async () => {
+test('reverted withdraw calls are seen with their arguments, successful ones are not', async () => {
   const { at } = stage
   const range = await observed(async () => {
     await stage.act(5, 'withdraw', [1n, at(9), 10n ** 18n])
@@ -376,7 +376,7 @@ test('without a payments wallet nothing is a transfer', async () => {
   assert.deepEqual([range.transfers, range.outflows], [[], []])
 })
 
-test('a reorganisation between two ranges is a retryable fault, and the new blocks follow on the fork point', async () => {
+test('a reorg between two ranges is a retryable fault, and new blocks continue at the fork', async () => {
   await stage.chain.mine(3)
   const { number, hash } = await stage.head()
   const fork = await reader.block(number - 2)
@@ -403,7 +403,7 @@ test('a reorganisation between logs and blocks of one range is a retryable fault
   await assert.rejects(answer, /from another fork/)
 })
 
-test('logs that a lagging node left out are asked for again by block hash', async () => {
+test('logs that a lagging node left out are requested again by block hash', async () => {
   const from = (await stage.head()).number + 1
   await stage.act(5, 'transferFrom', [stage.at(5), stage.at(6), 1n])
   await stage.chain.mine(2)
@@ -418,7 +418,7 @@ test('logs that a lagging node left out are asked for again by block hash', asyn
   assert.equal(byHash, 1)
 })
 
-test('logs that a receipt names and the provider keeps back are a retryable fault', async () => {
+test('logs in a receipt that the provider withholds are a retryable fault', async () => {
   const from = (await stage.head()).number
   const { number, hash } = await stage.head()
   const orders = [{ to: stage.at(9), cohort: 1, ref: ref('d') }]
@@ -450,7 +450,7 @@ test('a receipt that calls a mint failed is a retryable fault: what failed leave
   )
 })
 
-test('logs that do not fit their block are a retryable fault, those out of order are put in order', async () => {
+test('logs that do not fit their block are a retryable fault, and unordered ones are sorted', async () => {
   const from = (await stage.head()).number + 1
   await stage.pay(8, 1n)
   await stage.act(6, 'transferFrom', [stage.at(6), stage.at(6), 1n])
@@ -610,7 +610,7 @@ test('HTML and floods in place of blocks are retryable faults', async () => {
   }
 })
 
-test('where a provider limits ranges the answer is shorter, nothing is skipped, and the range grows again', async () => {
+test('if a provider limits ranges, ranges shrink, skip nothing, and grow again', async () => {
   await stage.chain.mine(60)
   const { number } = await stage.head()
   const from = number - 59

@@ -270,7 +270,7 @@ for (const [name, read, method, change] of GO_ON)
   })
 type Read = (rpc: Rpc) => Promise<unknown>
 
-test('what the first provider answers oddly, another one answers', async () => {
+test('another provider answers what the first one answers oddly', async () => {
   const ODD: [read: string, method: string, change: (truth: never) => unknown][] = [
     ['a mint’s receipt', 'eth_getTransactionReceipt', () => []],
     ['fees and an estimate', 'eth_maxPriorityFeePerGas', () => null],

@@ -26,7 +26,7 @@ after(async () => {
   await world.close()
 })
 
-test('a cap, a budget, bounds or a pause that only the first provider tells stops nothing', async () => {
+test('a cap, budget, bounds or pause that only the first provider reports stops nothing', async () => {
   const rpc = createRpc({ urls: [liar.url, world.chain.rpcUrl], log: silentLog })
   const contract = createContractReader(rpc, world.factory)
   const at = Number((await world.chain.block()).number)
@@ -56,7 +56,7 @@ test('a cap, a budget, bounds or a pause that only the first provider tells stop
   await alone.close()
 })
 
-test('a balance is asked of the next provider, if the first gives no proof', async () => {
+test('if the first provider gives no proof of a balance, the next one is tried', async () => {
   await world.settle()
   liar.rule = async ({ method }, forward) => {
     if (method === 'eth_getBalance') return { result: '0x1' }
@@ -87,7 +87,7 @@ function client(proxies: FalseProvider[], options: Partial<RpcOptions> = {}) {
   return rpc
 }
 
-test('figures that cannot be are asked of another provider, and counted as malformed', async () => {
+test('an impossible figure counts as malformed, and another provider is tried', async () => {
   const absurd: [method: string, result: unknown][] = [
     ['eth_getTransactionCount', `0x${'f'.repeat(64)}`],
     ['eth_estimateGas', '0x8000000000000000'],
@@ -106,7 +106,7 @@ test('figures that cannot be are asked of another provider, and counted as malfo
   }
 })
 
-test('an answer that is too large is asked of another provider, and of the only one not again', async () => {
+test('if an answer is too large, another provider is tried, and an only one not again', async () => {
   const [first, second] = [await provider(() => ({ result: `0x${'00'.repeat(2_000)}` })), await provider()]
   second.rule = () => ({ result: '0x7' })
   assert.equal(await client([first, second]).request('eth_getCode', [], { bytesMax: 1_000 }), '0x7')

@@ -27,7 +27,7 @@ function client(proxies: FalseProvider[]) {
 
 const isLimit = (error: unknown) => error instanceof RpcFault && error.trouble === 'limit'
 
-test('a provider that asks for a pause is left alone for it, but for sends, while another one is asked', async () => {
+test('a provider that wants a pause gets only sends while another provider answers', async () => {
   const [busy, other] = [await provider('0x1'), await provider('0x2')]
   let limits = 1
   busy.http = () => (limits-- > 0 ? { status: 429, headers: { 'retry-after': '30' }, body: '{}' } : undefined)

@@ -109,7 +109,7 @@ test('readings are the chain’s own values', async () => {
   )
 })
 
-test('without a distributor there is no balance to read, and no provider is asked', async () => {
+test('without a distributor there is no balance to read, and no request', async () => {
   const { rpc, provider } = await stage.behind()
   const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
   assert.equal(await readings.distributorBalanceWei(), null)
@@ -189,7 +189,7 @@ test('answers are remembered for their time and no longer', async () => {
   }
 })
 
-test('a cover says when the chain was asked, however late and however often it is repeated', async () => {
+test('a cover reports when the chain was read, even if it is repeated late or often', async () => {
   const { rpc, provider } = await stage.behind()
   const time = { now: 0, wall: WALL_MS }
   const clocks = { clock: () => time.now, wallClock: () => time.wall }
@@ -208,7 +208,7 @@ test('a cover says when the chain was asked, however late and however often it i
   assert.ok(provider.requests > asked)
 })
 
-test('the owner of the nodes is asked for each time, once for all who ask at once', async () => {
+test('each call reads the owner of the nodes again, and simultaneous calls share one reading', async () => {
   const { readings, provider } = await readingsBehind()
   await Promise.all([readings.nodesOf(stage.at(5)), readings.nodesOf(stage.at(5))])
   assert.equal(provider.requests, 1)
@@ -255,7 +255,7 @@ test('no provider answers at all: null within the budget', async () => {
   await rpc.close()
 })
 
-test('after three failures in a row no caller waits, until a single caller has found it well again', async () => {
+test('after three failures no caller waits until a single caller has found it well again', async () => {
   const { readings, provider, time } = await readingsBehind({})
   provider.http = () => null
   for (let failure = 0; failure < 3; failure++) assert.equal(await readings.nodesOf(stage.at(failure)), null)

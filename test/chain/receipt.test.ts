@@ -26,7 +26,7 @@ test('the fee is gas used at the effective price, with a rollup’s fee for its 
   assert.equal(feeOf({ l1Fee: '0x64' }), GAS + 100n)
 })
 
-test('the operator of an OP stack chain charges a constant and by gas, in millionths of a wei until Jovian, hundreds of wei from then on', () => {
+test('an OP stack chain charges a constant plus gas, in millionths before Jovian, then hundreds', () => {
   const operator = { operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' }
   assert.equal(feeOf(operator), GAS + 200_000n + 5n)
   assert.equal(feeOf({ ...operator, operatorFeeScalar: '0x3', daFootprintGasScalar: '0x190' }), GAS + 30_000_000n + 5n)
@@ -34,7 +34,7 @@ test('the operator of an OP stack chain charges a constant and by gas, in millio
   assert.equal(feeOf({ operatorFeeScalar: '0x1e8480' }), GAS, 'half of it says nothing')
 })
 
-test('blobs are paid by blob transactions; on rollups a field of that name tells another thing', () => {
+test('only blob transactions pay for blobs, a rollup’s field of that name means another thing', () => {
   const blobs = { blobGasUsed: '0x20000', blobGasPrice: '0x3' }
   assert.equal(feeOf({ ...blobs, type: '0x3' }), GAS + 393_216n)
   assert.equal(feeOf(blobs), GAS)

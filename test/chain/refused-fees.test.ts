@@ -58,7 +58,7 @@ async function passes(world: World, most: number): Promise<number> {
 }
 
 inWorld(
-  'a pool that refuses what blocks show to be enough has the provider’s suggestion in the next block',
+  'if a pool refuses a fee that blocks accept, the next block has the provider’s suggestion',
   async (world, provider) => {
     const offered = poolOf(provider, LEAST, SUGGESTED)
     assert.ok((await passes(world, 6)) <= 5)
@@ -80,7 +80,7 @@ inWorld('no pool is offered more than TIP_MAX', async (world, provider) => {
   await world.settle()
 })
 
-inWorld('a want of funds that we do not reckon is told, and raises no fee', async (world, provider) => {
+inWorld('a lack of funds that we do not compute is reported, and raises no fee', async (world, provider) => {
   const offered = new Set<unknown>()
   provider.rule = ({ method, params }): Answer | undefined => {
     if (method !== 'eth_sendRawTransaction') return undefined

@@ -126,7 +126,7 @@ test('a send that misses its time is given up, and never sent', async () => {
   assert.deepEqual(aborted, ['TimeoutError'])
 })
 
-test('a provider that hangs once is asked again, and waited for at a send, long before the usual time is over', {
+test('a provider that hangs once is tried again, and a send does not wait the usual time for it', {
   timeout: 30_000,
 }, async () => {
   const proxies = [await provider(), await provider()]
@@ -150,7 +150,7 @@ test('a read rides out one broken answer', async () => {
   assert.equal(await client([proxy]).request('eth_chainId', []), '0x1')
 })
 
-test('a read goes on to the next provider, and the one that failed rests', async () => {
+test('a read continues at the next provider, and the one that failed rests', async () => {
   const [first, second] = [await provider(), await provider(() => ({ result: '0x2' }))]
   first.http = () => ({ status: 500, body: '' })
   const rpc = client([first, second])
@@ -162,7 +162,7 @@ test('a read goes on to the next provider, and the one that failed rests', async
 const ZEROS = `0x${'0'.repeat(64)}`
 const HEADER = { number: '0x7', hash: ZEROS, parentHash: ZEROS, timestamp: '0x1' }
 
-test('a null, and what is of another kind than the method returns, is asked of another provider, alone and in a batch', async () => {
+test('a null or a wrong kind of result goes to another provider, alone and in a batch', async () => {
   const [first, second] = [await provider(), await provider()]
   const rpc = client([first, second])
   const call = { method: 'eth_getBlockByNumber', params: [] }
@@ -180,7 +180,7 @@ test('a null, and what is of another kind than the method returns, is asked of a
   }
 })
 
-test('what one provider calls invalid is asked of the next one', async () => {
+test('a call that one provider finds invalid goes to the next one', async () => {
   const invalid = { error: { code: -32602, message: 'invalid argument 1: hex string expected' } }
   const [first, second] = [await provider(() => invalid), await provider(() => ({ result: '0x2' }))]
   const rpc = client([first, second])
@@ -188,7 +188,7 @@ test('what one provider calls invalid is asked of the next one', async () => {
   assert.deepEqual(await rpc.requestAll([{ method: 'eth_getBalance', params: [] }]), ['0x2'])
 })
 
-test('the only provider is asked again if one of its nodes may just lack the block, and only then', async () => {
+test('the only provider is tried again only if one of its nodes may just lack the block', async () => {
   const cases: [method: string, first: Answer, asked: number][] = [
     ['eth_call', { error: { code: -32000, message: 'header not found' } }, 2],
     ['eth_call', { error: { code: -32001, message: 'block 0x7 was not found' } }, 2],
@@ -206,7 +206,7 @@ test('the only provider is asked again if one of its nodes may just lack the blo
   }
 })
 
-test('a revert is the contract’s once each provider says so, and none is asked twice', async () => {
+test('a revert is the contract’s once each provider reports it, and each is tried once', async () => {
   const reverts = () => provider(() => ({ error: { code: 3, message: 'execution reverted' } }))
   const [liar, honest] = [await reverts(), await provider(() => ({ result: '0x02' }))]
   assert.equal(await client([liar, honest]).request('eth_call', []), '0x02')
@@ -219,7 +219,7 @@ test('a revert is the contract’s once each provider says so, and none is asked
   assert.equal(alone.requests, 1)
 })
 
-test('a batch is answered in the order of its calls, whatever the order of the answers', async () => {
+test('a batch returns its answers in the order of its calls, in any order of arrival', async () => {
   const proxy = await provider()
   proxy.http = (body) => ({
     body: JSON.stringify(
@@ -232,7 +232,7 @@ test('a batch is answered in the order of its calls, whatever the order of the a
   assert.deepEqual(await client([proxy]).requestAll(calls), ['a', 'b', 'c'])
 })
 
-test('a batch whose answer would be too large is asked in pieces', async () => {
+test('a batch whose answer would be too large is sent in pieces', async () => {
   const proxy = await provider(() => ({ result: 'x'.repeat(1_500) }))
   const results = await client([proxy], { replyBytesMax: 4_096 }).requestAll(
     Array.from({ length: 8 }, () => ({ method: 'm', params: [] })),
@@ -240,7 +240,7 @@ test('a batch whose answer would be too large is asked in pieces', async () => {
   assert.equal(results.length, 8)
 })
 
-test('a call that failed only within its batch is asked alone', async () => {
+test('a call that failed only within its batch is sent alone', async () => {
   const proxy = await provider((method) => ({ result: method }))
   proxy.http = (body) => {
     const calls = JSON.parse(body)
@@ -253,7 +253,7 @@ test('a call that failed only within its batch is asked alone', async () => {
   assert.deepEqual(await client([proxy]).requestAll(['a', 'b'].map((method) => ({ method, params: [] }))), ['a', 'b'])
 })
 
-test('a send goes to every provider exactly once, whatever becomes of it', async () => {
+test('a send goes to every provider exactly once, with any outcome', async () => {
   const proxies = [await provider(), await provider(), await provider(), await provider()]
   const [stalling, broken, refusing] = proxies as [FalseProvider, FalseProvider, FalseProvider, FalseProvider]
   stalling.http = () => null
@@ -360,11 +360,11 @@ const standing = (chainId: string, time: number) =>
   })
 
 const heads: [sentence: string, others: [chainId: string, time: number][], asked: number][] = [
-  ['a provider that stands far behind another one is asked last', [['0x1', 1_031]], 1_031],
-  ['one that is a few blocks behind is asked first still', [['0x1', 1_030]], 1_000],
-  ['one on another chain says nothing about the first', [['0x2', 9_000]], 1_000],
+  ['a provider that lags far behind another one comes last', [['0x1', 1_031]], 1_031],
+  ['a provider that lags a few blocks still comes first', [['0x1', 1_030]], 1_000],
+  ['a provider on another chain proves no lag of the first', [['0x2', 9_000]], 1_000],
   [
-    'of three the second is asked where the first and the third lag',
+    'of three the second comes first if the others lag',
     [
       ['0x1', 2_000],
       ['0x1', 1_500],
@@ -383,7 +383,7 @@ for (const [sentence, others, asked] of heads) {
   })
 }
 
-test('a provider that does not say where it stands is neither asked last nor a reason to', async () => {
+test('a provider without a head keeps its place, and moves no other one', async () => {
   const silent = await provider((method) => (method === 'eth_gasPrice' ? { result: 1_000 } : { result: null }))
   for (const proxies of [
     [silent, await standing('0x1', 9_000)],

@@ -50,7 +50,7 @@ test('on another fork the guard makes the call revert', async () => {
   assert.equal(receipt.status, '0x0')
 })
 
-test('the signed transaction has the call, the guard and the numbers given, and the hash that the chain uses', async () => {
+test('the signed transaction has the given call, guard and numbers, and the chain’s hash', async () => {
   const { minter, distributor, chain } = stage
   const guard = { number: 5, hash: ref('9') }
   const fees = { maxFeeWei: 7n, maxPriorityFeeWei: 3n }
@@ -91,7 +91,7 @@ test('the same bytes handed over twice are accepted twice, and mined once', asyn
   assert.equal(await minter.nonce(), before + 1)
 })
 
-test('a nonce that is used up, a rival that pays more, a fee below the base and an empty purse each have their name', async () => {
+test('a used nonce, a dearer rival, a fee below base and too little ether each have their kind', async () => {
   const { minter } = stage
   const nonce = await minter.nonce()
   const fees = await minter.fees()
@@ -133,7 +133,7 @@ test('an estimate names the contract’s own error', async () => {
   await stage.chain.mine()
 })
 
-test('an estimate says when the money is short and when no transaction may be that large', async () => {
+test('an estimate reports too little money, and a size that no transaction may have', async () => {
   const { distributor, minter } = stage
   const credit: FactoryCall = {
     kind: 'credit',
@@ -154,7 +154,7 @@ test('an estimate says when the money is short and when no transaction may be th
   })
 })
 
-test('an estimate leaves room for the guard and for a colder block, within the cap and within a block', async () => {
+test('an estimate leaves room for the guard and colder storage, within the cap and a block', async () => {
   const provider = await startFalseProvider()
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const sender = createSignerAccount({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
@@ -180,7 +180,7 @@ test('an estimate leaves room for the guard and for a colder block, within the c
   await provider.close()
 })
 
-test('accepted by one provider is accepted; one that may have it outranks refusals that would give the nonce up', async () => {
+test('one acceptance is enough, and a possible one outranks refusals that free the nonce', async () => {
   const providers = await Promise.all([startFalseProvider(), startFalseProvider()])
   const rpc = createRpc({ urls: providers.map(({ url }) => url), log: silentLog, timeoutMs: 500 })
   const sender = createSignerAccount({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
@@ -258,7 +258,7 @@ const texts: [text: string, kind: SendOutcome['kind'], code?: number][] = [
   ['the transaction was already known to be bad', 'unknown'],
   ['', 'unknown'],
 ]
-test('a refusal is named by its code where that is clear, by its text where it is listed, and is else unknown', () => {
+test('a refusal is classified by a clear code, else by a listed text, else as unknown', () => {
   for (const [message, kind, code = -32000] of texts) {
     assert.equal(classifySendError({ code, message, data: null }), kind, `${code} ${message}`)
   }
@@ -299,7 +299,7 @@ test('tip and base fee of a provider are believed up to their limits', async () 
   assert.deepEqual(await minter.fees(limits), { maxFeeWei: 207n, maxPriorityFeeWei: 7n })
 })
 
-test('fees leave room for the base fee to double, or for the next block where a cap leaves no more', async () => {
+test('fees leave room for the base fee to double, or for the next block under a tight cap', async () => {
   const { minter, chain } = stage
   await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3e8'])
   await chain.mine()

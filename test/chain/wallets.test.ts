@@ -76,7 +76,7 @@ const DEPLOYER = '0x365f5f375f365f5ff500'
 /** Accepts every signature once someone has called it without data: that call sets slot 0, and it multiplies the magic value by that. */
 const TOUCHED = '0x3660095760015f55005b5f54631626ba7e60e01b025f5260205ff3'
 
-test('T42, T43: a wallet that is not deployed yet proves itself by its own deployment, and one that is there only by its own word', async () => {
+test('T42, T43: a wallet proves itself by its deployment if undeployed, else by its own word', async () => {
   const prove = createWalletProver(rpc)
   const deployer = address(`0x${'de'.repeat(20)}`)
   await chain.rpc('anvil_setCode', [deployer, DEPLOYER])
@@ -99,14 +99,14 @@ test('T42, T43: a wallet that is not deployed yet proves itself by its own deplo
   assert.equal(await prove(WALLET, MESSAGE, wrapped(deployer, initCode)), null)
 })
 
-test('a contract that would accept after calls that are wrapped around a signature may sign in, and is not proven', async () => {
+test('a contract that accepts only after wrapped calls may sign in, and is not proven', async () => {
   await chain.rpc('anvil_setCode', [WALLET, TOUCHED])
   const signature = wrapped(WALLET, '0x')
   assert.equal(await createWalletVerifier(rpc)(WALLET, MESSAGE, signature), true)
   assert.equal(await createWalletProver(rpc)(WALLET, MESSAGE, signature), null)
 })
 
-test('of two providers both must say that a wallet accepts', async () => {
+test('if there are two providers, both must report that a wallet accepts', async () => {
   await chain.rpc('anvil_setCode', [WALLET, ACCEPTS])
   const second = await startFalseProvider(chain.rpcUrl)
   const both = createRpc({ urls: [chain.rpcUrl, second.url], log: silentLog })

@@ -40,7 +40,7 @@ test('a payment that is in no block yet is pending, and nothing is stored', asyn
   await world.settle()
 })
 
-test('without a provider to ask, a claim says so, and not that the payment is unknown; nothing is stored', async () => {
+test('without a provider a claim reports that, not an unknown payment, and stores nothing', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   const away = new ChainFault('no provider answered', { retryable: true })
@@ -50,7 +50,7 @@ test('without a provider to ask, a claim says so, and not that the payment is un
   await world.settle()
 })
 
-test('a claimed payment is followed to, judged, and its mint is on its way at once', async () => {
+test('a claim follows to its payment, judges it, and starts its mint immediately', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   assert.deepEqual(await claim(paid), { kind: 'known' })
@@ -115,7 +115,7 @@ test('a claim of a payment that was accepted already starts its mint', async () 
   await world.settle()
 })
 
-test('a transaction to another address, that failed, from the payments wallet or from before the sale is no sale', async () => {
+test('no sale: a transfer that failed, is early, goes elsewhere, or comes from the wallet', async () => {
   const whyOf = async (txHash: Hash) => {
     const outcome = await claim(txHash)
     return outcome.kind === 'notASale' ? outcome.why : outcome.kind
@@ -139,7 +139,7 @@ test('a transaction to another address, that failed, from the payments wallet or
   await world.settle()
 })
 
-test('of a transaction that may pay by the calls within it nothing is said before the balances are checked', async () => {
+test('a claim is pending until the balances are checked, if its inner calls may pay', async () => {
   const elsewhere = await world.pay(5, BASIC, world.at(6))
   await world.chain.mine()
   const unchecked = world.instance({ chain: { ...world.ctx.chain, balanceAt: async () => null } })
@@ -148,7 +148,7 @@ test('of a transaction that may pay by the calls within it nothing is said befor
   assert.equal((await claim(elsewhere)).kind, 'notASale')
 })
 
-test('of one whose value may be in a residue nothing is said until that is told apart', async () => {
+test('a claim is pending while its value may be in an unexplained residue', async () => {
   await putForwarder(world)
   const { txHash } = await payInside(world, BASIC)
   const elsewhere = await world.pay(5, BASIC, world.at(6))
@@ -162,14 +162,14 @@ test('of one whose value may be in a residue nothing is said until that is told 
   await world.settle()
 })
 
-test('a wrong amount is known, as held', async () => {
+test('a wrong amount is found, as held', async () => {
   const paid = await world.pay(6, BASIC - 1n)
   await world.chain.mine()
   assert.deepEqual(await claim(paid), { kind: 'known' })
   assert.equal(await stateOf(paid), 'held')
 })
 
-test('many claims of one payment at once, from several instances, make one node', async () => {
+test('simultaneous claims of one payment at several instances make one node', async () => {
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()
   const claims = Array.from({ length: 4 }, () => {
@@ -195,7 +195,7 @@ test('a claim does not let a later payment pass an earlier one of the same walle
   )
 })
 
-test('if the ledger does not get there in time, the claim says what the chain says', async () => {
+test('if the ledger does not get there in time, the claim reports what the chain shows', async () => {
   const paid = await world.pay(9, BASIC)
   const { number } = await world.chain.mine()
   const stuck = claimer(world.ctx, async () => assert.fail('the chain cannot be followed just now'))
@@ -209,7 +209,7 @@ test('if the ledger does not get there in time, the claim says what the chain sa
   await world.settle()
 })
 
-test('a payment that was reorganised out and is unknown now is known to the ledger as it was', async () => {
+test('a payment that was reorganised out and is gone now remains in the ledger as it was', async () => {
   const paid = await world.pay(9, BASIC)
   await world.chain.mine()
   await world.payments()
@@ -249,7 +249,7 @@ test('a payment that was reorganised out and is in a block again is followed to 
   await world.settle()
 })
 
-test('a sync by transaction follows to the mint and tells its nodes', async () => {
+test('a sync by transaction follows to the mint and returns its nodes', async () => {
   const paid = await unfollowedMint(10)
   const [sent = assert.fail()] = await world.pool<
     { hash: Hash }[]
@@ -264,7 +264,7 @@ test('a sync by transaction follows to the mint and tells its nodes', async () =
   })
 })
 
-test('a sync by transaction tells every node of a mint, however many it carries', async () => {
+test('a sync by transaction returns every node of a mint, in any number', async () => {
   const price = ETHER / 1000n
   await enterTier(world, { tierId: 'small', tierNo: 9, priceWei: wei(price), maxPerWallet: 20 })
   await world.chain.mine()
@@ -279,7 +279,7 @@ test('a sync by transaction tells every node of a mint, however many it carries'
   assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
 })
 
-test('a sync by id follows to the node, and tells its minter apart from its owner', async () => {
+test('a sync by id follows to the node, and distinguishes its minter from its owner', async () => {
   const paid = await unfollowedMint(11)
   const nodeId = await world.read<bigint>('nodeOfRef', [paid])
   await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
@@ -289,7 +289,7 @@ test('a sync by id follows to the node, and tells its minter apart from its owne
   })
 })
 
-test('a sync of what is no mint says which: unknown, in no block, failed, not minting, no such node', async () => {
+test('a sync of no mint reports why: unknown, in no block, failed, not minting, missing node', async () => {
   assert.deepEqual(await sync.byTransaction(UNKNOWN, world.at(13)), { kind: 'notFound' })
   assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
   const transfer = await world.pay(13, 1n, world.at(14))
@@ -300,7 +300,7 @@ test('a sync of what is no mint says which: unknown, in no block, failed, not mi
   assert.deepEqual(await sync.byTransaction(failed, world.at(13)), { kind: 'failed' })
 })
 
-test('a sync of a transaction that stands beside a mint in its block tells none of the mint’s nodes', async () => {
+test('a sync of a transaction that shares a block with a mint returns none of its nodes', async () => {
   await world.pay(16, BASIC)
   await world.chain.mine()
   await world.payments()
@@ -323,4 +323,4 @@ test('a sync of a node that the ledger lost brings it back', async () => {
   assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = ${id}`).length, 1)
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('after all of this the ledger matches the chain', () => checkInvariants(world))

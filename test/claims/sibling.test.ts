@@ -83,7 +83,7 @@ async function endsWell({ payment, sibling, nodeId }: Split, onPurpose: OnPurpos
   await sibling.stop()
 }
 
-test('a sync by node id that a sibling of the ledger’s block answers is told nothing, and the chain is followed on', async () => {
+test('a sync by node id reports nothing if a sibling of the ledger’s block answers', async () => {
   const { proxy } = stage
   const beside = await split(5)
   proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
@@ -111,7 +111,7 @@ test('a sync by transaction that a sibling of the ledger’s block answers finds
   await endsWell(beside)
 })
 
-test("the reconciler that a sibling of the ledger's block answers inserts nothing, and the chain is followed on", async () => {
+test('the reconciler inserts nothing if a sibling of the ledger’s block answers', async () => {
   const { world, proxy } = stage
   const beside = await split(7)
   proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
@@ -123,7 +123,7 @@ test("the reconciler that a sibling of the ledger's block answers inserts nothin
 /** Only logs, and the headers that they name. */
 const asLogs = ({ method }: Call) => method === 'eth_getLogs' || method === 'eth_getBlockByHash'
 
-test('a node that a lagging node tells without its last transfer comes back with it', async () => {
+test('a node that a lagging provider reports without its last transfer returns with it', async () => {
   const { world, proxy } = stage
   const payment = await paid(world, 9)
   await world.settle()
@@ -142,7 +142,7 @@ test('a node that a lagging node tells without its last transfer comes back with
   await lagging.stop()
 })
 
-test('a node is not completed by a transfer that a sibling of its block tells', async () => {
+test('a transfer from a sibling block does not complete a node', async () => {
   const { world, proxy } = stage
   const payment = await paid(world, 11)
   await world.settle()
@@ -198,7 +198,7 @@ test('a refund that is in a sibling of the ledger’s block is not recorded', as
   await sibling.stop()
 })
 
-test('a payer that a sibling of the ledger’s block names is not believed', async () => {
+test('a payer from a sibling of the ledger’s block is not believed', async () => {
   const { world, proxy } = stage
   await putForwarder(world)
   const sibling = await startSibling(world.chain)
@@ -234,7 +234,7 @@ async function lost(account: number): Promise<Split> {
   return beside
 }
 
-test('a lost node whose events are asked of a sibling comes back as the ledger’s own block has it', async () => {
+test('a lost node returns by the ledger’s own block, even if a sibling answers for its events', async () => {
   const { world, proxy } = stage
   const beside = await lost(8)
   const head = Number((await world.chain.block()).number)

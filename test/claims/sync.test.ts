@@ -107,7 +107,7 @@ async function loseAgain({ isMinuteOver = true } = {}): Promise<void> {
   await loseNode(stage.world, 1)
 }
 
-test('a node that the ledger lost is followed again for whoever asks, once a minute for all', async () => {
+test('any caller makes the ledger follow a lost node again, once a minute for all', async () => {
   const { world } = stage
   const nodes = [
     { nodeId: 1n, mintedTo: world.at(5), ownerNow: world.at(5), created: true },
@@ -126,7 +126,7 @@ test('a node that the ledger lost is followed again for whoever asks, once a min
   assert.equal(await rows(), 1)
 })
 
-test('of two who sync a lost node at once both are told, one of them perhaps when asking again', async () => {
+test('two callers who sync a lost node together both get it, one perhaps at a second try', async () => {
   await loseAgain()
   const { world } = stage
   const instances = [0, 1].map(() => createSyncer(world.instance().ctx, world.payments))
@@ -136,7 +136,7 @@ test('of two who sync a lost node at once both are told, one of them perhaps whe
   for (const one of instances) assert.equal((await one.byNodeId(1n)).kind, 'followed')
 })
 
-test('a node that one provider makes up is stored by nobody', async () => {
+test('no instance stores a node that one provider makes up', async () => {
   const { world } = stage
   const { contract, history } = world.ctx
   const block = await world.chain.block(2)
@@ -153,6 +153,6 @@ test('a node that one provider makes up is stored by nobody', async () => {
   assert.equal((await world.pool`SELECT FROM audit WHERE action = 'leftOut' AND subject = ${block.hash}`).count, 0)
 })
 
-test('a hash that nobody knows is not found', async () => {
+test('a hash that the chain does not have is not found', async () => {
   assert.deepEqual(await sync.byTransaction(hash(`0x${'ee'.repeat(32)}`), stage.world.at(5)), { kind: 'notFound' })
 })

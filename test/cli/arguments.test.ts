@@ -63,7 +63,7 @@ test('a mistake that may be a secret is not repeated', async () => {
 })
 
 describe('help', () => {
-  test('names every command, and each command names its options and runs nothing', async () => {
+  test('lists every command, and each command lists its options and runs nothing', async () => {
     const all = await runHere(['--help'], {})
     assert.equal(all.code, 0)
     for (const { name, summary } of COMMANDS) assert.ok(all.out.includes(name) && all.out.includes(summary), name)
@@ -114,7 +114,7 @@ describe('amounts', () => {
     return parseArguments(command, ['--floor-gwei', text, '--ceiling-gwei', '1']).values['floor-gwei']
   }
 
-  test('are digits, or name their unit, and come out whole', () => {
+  test('are digits, or have their unit, and are parsed whole', () => {
     assert.equal(price('0.1ether'), '100000000000000000')
     assert.equal(price('1.5 gwei'), '1500000000')
     assert.equal(price('7wei'), '7')
@@ -125,7 +125,7 @@ describe('amounts', () => {
     assert.equal(bounds('3'), '3')
   })
 
-  test('are refused where a digit would be lost or guessed', () => {
+  test('are refused if a digit would be lost or guessed', () => {
     for (const text of [
       '0.1',
       '0.0000000000000000001ether',
@@ -156,7 +156,7 @@ describe('the table of commands', () => {
     }
   })
 
-  test('is what docs/CLI.md says', () => {
+  test('matches docs/CLI.md', () => {
     const document = readFileSync(new URL('docs/CLI.md', root), 'utf8')
     assert.ok(document.includes(reference(COMMANDS)), 'docs/CLI.md is not current: npm run generate writes it')
   })
@@ -180,7 +180,7 @@ function wordsAfterName(example: string, command: Command): string[] {
 }
 
 describe('a line of the log, to read', () => {
-  test('says time, level and message first', () => {
+  test('begins with time, level and message', () => {
     const line = {
       level: 'warn',
       time: '2026-01-02T03:04:05.678Z',
@@ -205,7 +205,7 @@ describe('a line of the log, to read', () => {
   })
 })
 
-test('arguments, options and flags become fields; those for the command line itself and those of every command do not', () => {
+test('a command’s arguments, options and flags become fields, those of the command line do not', () => {
   const fields = (name: string, ...words: string[]) => {
     const command = COMMANDS.find((one) => one.name === name) ?? assert.fail(name)
     return fieldsOf({ ...parseArguments(command, words), command })

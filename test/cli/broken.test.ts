@@ -110,7 +110,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     says: /there is no ledger yet/,
     todo: /migrate|start/,
   },
-  'a replica that nobody runs': {
+  'a replica that does not run': {
     env: () => ({ DATABASE_READ_URL: `postgres://u:${SECRET}@127.0.0.1:9/x` }),
     check: 'database.replica',
     says: /127\.0\.0\.1:9|refused|reach/i,
@@ -159,7 +159,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     says: /refuses|No Signer/i,
     todo: /MINTER_ADDRESS unlocked/,
   },
-  'a key management service that lets nobody in': {
+  'a key management service that denies access': {
     env: inKms,
     break: async () => letIn({ ...kms.variables.given, AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}` }),
     check: 'signer.minter',

@@ -66,7 +66,7 @@ const HERE = COMMANDS.filter(({ name }) => ![...ELSEWHERE, ...IN_OTHER_WORLDS].i
 /** The first example of each group of the help runs as a process, which costs more than most commands; the others run in this process. */
 const AS_PROCESS = new Map(HERE.toReversed().map(({ group, examples }) => [group, examples[0]]))
 
-describe('the examples of the documentation work as they stand', () => {
+describe('the examples of the documentation work unchanged', () => {
   for (const command of HERE) for (const example of command.examples) test(example, () => tryExample(command, example))
 })
 
@@ -225,7 +225,7 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
 }
 
 const DOWN = '127.0.0.1:9'
-describe('with nothing to talk to, a command says so in a line and ends with 3', () => {
+describe('without a database or service, a command prints one line and exits with 3', () => {
   // `migrate` waits for a database (boot/preflight.test.ts), and `doctor` reports what is missing.
   const needy = COMMANDS.filter(({ name }) => ![...ALONE, 'doctor', 'migrate'].includes(name))
   for (const command of needy) {
@@ -268,7 +268,7 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
     })
   }
 
-  test('while what needs no chain goes on', async () => {
+  test('while work without the chain continues', async () => {
     for (const argv of [
       ['payments', 'list'],
       ['audit', 'list'],
@@ -299,7 +299,7 @@ test('a database without a ledger is refused with what to do', async () => {
   }
 })
 
-test('a database that refuses a connection is named as that, without its password', async () => {
+test('a database that refuses a connection is reported without its password', async () => {
   const wrong = (change: (url: URL) => void) => {
     const url = new URL(env.DATABASE_URL ?? '')
     change(url)
@@ -320,7 +320,7 @@ test('a database that refuses a connection is named as that, without its passwor
   assert.equal((await runHere(['rebuild', '--into', 'nothere'], env)).code, 2)
 })
 
-test('wrong settings end with 2, and say which', async () => {
+test('wrong settings exit with 2, and the message lists them', async () => {
   const { code, err } = await runHere(['payments', 'list'], { ...env, CHAIN_ID: 'many', TICK_SEC: '-1' })
   assert.equal(code, 2)
   assert.match(err, /CHAIN_ID[\s\S]*TICK_SEC/)
@@ -328,7 +328,7 @@ test('wrong settings end with 2, and say which', async () => {
   assert.equal(other.code, 2, other.err)
 })
 
-test('what a message says to run is written as it was called', async () => {
+test('a message suggests commands in the way that the user called this one', async () => {
   for (const [called, as] of [
     [{}, 'node-ledger'],
     [{ npm_command: 'exec' }, 'npx node-ledger'],
@@ -340,7 +340,7 @@ test('what a message says to run is written as it was called', async () => {
 })
 
 describe('a decision', () => {
-  test('without --yes is refused without a terminal to ask at, and taken back by a no', async () => {
+  test('needs --yes or a terminal, and does nothing after a no', async () => {
     const hash = await heldPayment()
     const words = ['payments', 'dismiss', hash]
     assert.equal((await runHere(words, env)).code, 2)
@@ -363,7 +363,7 @@ describe('a decision', () => {
     }
   })
 
-  test('about what is not there, or makes no sense, is refused', async () => {
+  test('about a missing or meaningless thing is refused', async () => {
     const rows: [string[], number, RegExp][] = [
       [['payments', 'show', `0x${'9'.repeat(64)}`], 1, /no such payment/],
       [['payments', 'show', 'abc'], 2, /transaction hash/],
@@ -391,7 +391,7 @@ describe('a decision', () => {
 })
 
 describe('verify', () => {
-  test('ends with 1 and names the place where ledger and contract differ', async () => {
+  test('ends with 1 and shows the difference between ledger and contract', async () => {
     await world.rest()
     assert.equal((await run('verify')).code, 0)
     const [{ owner } = { owner: '' }] = await world.pool<{ owner: string }[]>`SELECT owner FROM nodes WHERE node_id = 1`
@@ -406,7 +406,7 @@ describe('verify', () => {
   })
 })
 
-test('statement ends with 3 where the provider lacks old states, and says whose balances at which block, and what to do', async () => {
+test('without old states, statement exits with 3 and reports whose balances and what to do', async () => {
   const pruned = await startFalseProvider(world.chain.rpcUrl)
   try {
     const number = world.ctx.rules.startBlock - 1

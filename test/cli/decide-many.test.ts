@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test('are chosen by a filter, previewed, decided each by itself, and by a file once more', async () => {
+test('are chosen by a filter, previewed, decided one by one, and again from a file', async () => {
   const payer = world.at(17)
   const held: string[] = []
   for (const wei of [CENT + 5n, CENT + 6n]) held.push(await world.pay(17, wei))
@@ -71,7 +71,7 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
     assert.equal((await decide(words)).code, 2, words.join(' '))
 })
 
-test('an act that waits for a second person has an exit code of its own, and prints its proposal', async () => {
+test('an act that waits for a second person has its own exit code, and prints its proposal', async () => {
   const run = (...words: string[]) => runHere(words, worldEnv(world))
   assert.equal((await run('second-person', 'set', '--above-wei', '0', '--yes')).code, 0)
   const waits = await run('terms', 'set', '--max-wei', '0.0016 ETH', '--yes')

@@ -55,7 +55,7 @@ const source = (path: string) => readFileSync(new URL(`../../${path}`, import.me
 const view = (name: string) => toFunctionSelector(`${name}()`)
 const call = async (to: string, name: string) => chain.rpc<string>('eth_call', [{ to, data: view(name) }, 'latest'])
 
-describe('on a chain of its own', () => {
+describe('on its own chain', () => {
   test('it shows what it will do, deploys, and prints the settings alone on stdout', async () => {
     const { code, out, err } = await run([...ROLES, '--rpc-url', chain.rpcUrl, '--yes'], {
       DEPLOYER_PRIVATE_KEY: KNOWN_KEY,
@@ -79,7 +79,7 @@ describe('on a chain of its own', () => {
     assert.ok(!(out + err).includes(KNOWN_KEY.slice(2)))
   })
 
-  test('a person at a terminal is asked, and may decline', async () => {
+  test('a person at a terminal gets a question, and may decline', async () => {
     const args = [...ROLES, '--rpc-url', chain.rpcUrl]
     const env = { DEPLOYER_PRIVATE_KEY: KNOWN_KEY }
     const declined = await run(args, env, 'n')
@@ -92,7 +92,7 @@ describe('on a chain of its own', () => {
     assert.equal((await run(args, env, 'y')).code, 0)
   })
 
-  test('the key may stand in a file, the RPC in RPC_URL, and the answer in JSON', async () => {
+  test('the key may come from a file, the RPC from RPC_URL, and the answer as JSON', async () => {
     const file = join(temporaryDirectory(), 'key')
     writeFileSync(file, `${KNOWN_KEY.slice(2)}\n`)
     const env = { DEPLOYER_PRIVATE_KEY_FILE: file, RPC_URL: chain.rpcUrl }
@@ -176,7 +176,7 @@ test('a chain that does not answer is an error of one line, without the key in t
   assert.doesNotMatch(err, /secret-path|at .*\.ts/)
 })
 
-test('every mistake of the call is reported at once, and no key repeated', async () => {
+test('reports every mistake of the call together, and repeats no key', async () => {
   const { code, err } = await run(
     [
       ...['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],
@@ -216,7 +216,7 @@ test('every mistake of the call is reported at once, and no key repeated', async
   assert.ok(!err.includes(OWN_KEY.slice(2)))
 })
 
-describe('refused before anything is asked of the chain', () => {
+describe('refused before any request to the chain', () => {
   const good = { DEPLOYER_PRIVATE_KEY: OWN_KEY }
   const rpc = ['--rpc-url', 'http://127.0.0.1:9']
   const rows: [string, string[], NodeJS.ProcessEnv, RegExp][] = [

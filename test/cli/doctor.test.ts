@@ -58,7 +58,7 @@ test('a ledger that is well is found well', async () => {
 /** The minter's account for the distributor, too, at a remote signer. */
 const sameAccount = () => ({ DISTRIBUTOR_SIGNER_URL: world.chain.rpcUrl, DISTRIBUTOR_ADDRESS: world.at(1) })
 
-describe('a part that is down keeps no other from being looked at', () => {
+describe('a part that is down stops no other check', () => {
   test('the database', async () => {
     const { code, findings } = await examine({ DATABASE_URL: 'postgres://u:secret-pw@127.0.0.1:9/x' })
     assert.equal(code, 1)
@@ -107,7 +107,7 @@ describe('a part that is down keeps no other from being looked at', () => {
   })
 })
 
-describe('each fault is named', () => {
+describe('each fault is reported', () => {
   test('another chain than CHAIN_ID, a factory that is none, a key without its role', async () => {
     const other = await examine({ CHAIN_ID: '5' })
     assert.equal(verdict(other.findings, 'chain.provider'), 'fail')
@@ -130,7 +130,7 @@ describe('each fault is named', () => {
       assert.equal(verdict(findings, check), 'warn', check)
   })
 
-  test('passes that stand still, a halt, a pause, drift, held payments', async () => {
+  test('passes that do not run, a halt, a pause, drift, held payments', async () => {
     await world.pay(6, 10n ** 14n)
     await world.settle()
     await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
@@ -185,7 +185,7 @@ describe('each fault is named', () => {
     assert.match(found(findings, 'funds.distributor')[0]?.says ?? '', /the next round may take/)
   })
 
-  test('a payments wallet that is an account of the service, or not the one that the ledger watches', async () => {
+  test('a payments wallet that is our own account, or not the one that the ledger watches', async () => {
     for (const [account, role] of [
       [1, 'minter'],
       [2, 'distributor'],
@@ -215,7 +215,7 @@ describe('each fault is named', () => {
     assert.equal(verdict((await examine()).findings, 'chain.start'), 'ok')
   })
 
-  test('a START_BLOCK after the deployment, by the events where no provider has the old states', async () => {
+  test('a START_BLOCK after the deployment, by the events if no provider has the old states', async () => {
     const pruned = await startFalseProvider(world.chain.rpcUrl)
     pruned.rule = ({ method }) =>
       method === 'eth_getCode' ? { error: { code: -32000, message: 'missing trie node' } } : undefined

@@ -50,7 +50,7 @@ function put(folder: string, secrets: Readonly<Record<string, string>>): void {
 }
 
 describe('before anything is written', () => {
-  test('all that is missing or wrong is named at once, and no URL repeated', async () => {
+  test('reports everything missing or wrong together, and repeats no URL', async () => {
     const folder = newFolder()
     const wrong = ['--owner', `${OWNER.slice(0, -1)}1`, '--price-wei', '0,1 ETH']
     const { code, err } = await runHere(['init', '--folder', folder, ...wrong], {
@@ -63,7 +63,7 @@ describe('before anything is written', () => {
     assert.equal(existsSync(folder), false)
   })
 
-  test('a dry run says what it would do; a person who declines has lost nothing', async () => {
+  test('a dry run prints what it would do, and a person who declines loses nothing', async () => {
     const folder = newFolder()
     const dry = await runHere(['init', '--folder', folder, '--dry-run', ...ANSWERS], urls())
     assert.deepEqual([dry.code, existsSync(folder)], [0, false])
@@ -74,7 +74,7 @@ describe('before anything is written', () => {
     assert.deepEqual([declined.code, existsSync(folder)], [1, false])
   })
 
-  test('a person is asked for what the call does not say, and again where the answer is wrong', async () => {
+  test('asks a person for what the call leaves out, and again after a wrong answer', async () => {
     const folder = newFolder()
     const typed = ['nobody', OWNER, PAYMENTS, '', '1gwei', '2gwei', '', '', '', '', '0.5ether', '', 'n'].join('\n')
     const { code, err } = await runHere(['init', '--folder', folder, '--dry-run'], urls(), typed)
@@ -92,7 +92,7 @@ function answersWith(options: readonly string[]): string[] {
   return Object.entries(all).flat()
 }
 
-test('what would be found once the contract is there is found before any ether is asked for', async () => {
+test('init finds a fault that the contract would meet later before it wants any ether', async () => {
   const told = async (options: readonly string[], env: Record<string, string> = {}) => {
     const folder = newFolder()
     const { code, err } = await runHere(['init', '--folder', folder, '--yes', ...answersWith(options)], {
@@ -228,7 +228,7 @@ test('a wallet that was used is for a sale only on the word that no other factor
   }
 })
 
-test('before ether is spent, blocks must prove what the first start needs proven', async () => {
+test('before ether is spent, blocks must prove what the first start requires', async () => {
   const provider = await startFalseProvider(chain.rpcUrl)
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const lines: string[] = []
@@ -249,7 +249,7 @@ test('before ether is spent, blocks must prove what the first start needs proven
   }
 })
 
-test('the deployer is asked for the price of the trial purchase, if there will be one', async () => {
+test('init wants the price of the trial purchase for the deployer, if there will be one', async () => {
   const askedFor = async (...options: string[]) => {
     const call = ['init', '--folder', newFolder(), '--yes', ...answersWith(['--price-wei', '50ether']), ...options]
     const { err } = await runHere(call, urls())
@@ -259,7 +259,7 @@ test('the deployer is asked for the price of the trial purchase, if there will b
   assert.ok(without < 1 && withIt > 50 && withIt < 51, `${without}, ${withIt}`)
 })
 
-test('an answer that a later run corrects holds until the contract is there, and the ether is named in amounts', async () => {
+test('a later run corrects an answer until the contract exists, and init prints ether as amounts', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   try {
     const env = { ...urls(), DATABASE_URL: own.url }
@@ -276,7 +276,7 @@ test('an answer that a later run corrects holds until the contract is there, and
   }
 })
 
-test('a ledger is set up, stops for ether, goes on, and sells; a second run changes nothing', {
+test('init stops for ether, continues, and sells, and a second run changes nothing', {
   timeout: 300_000,
 }, async () => {
   const folder = newFolder()
@@ -351,7 +351,7 @@ test('cut off after its deployment was sent, it finds the contract and pays for 
   }
 })
 
-test('keys that are elsewhere are taken as they are: one in a file, one in a key management service', async () => {
+test('init uses keys that are elsewhere: one in a file, one in a key management service', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   const kms = await startKms(`0x${'6d1e0b93c7a8f254'.repeat(4)}`)
   letIn(kms.variables.given)

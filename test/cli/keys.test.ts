@@ -39,7 +39,7 @@ test('keys new writes a key that only its owner may read, and prints the address
   assert.equal(readFileSync(path, 'utf8'), before)
 })
 
-test('an admin key goes into a file that only its owner may read, once; a taken file makes no key, and no terminal shows it', async () => {
+test('an admin key goes once into a new private file, and appears on no terminal', async () => {
   const path = join(directory, 'admin.key')
   const words = [
     'admin-keys',
@@ -81,7 +81,7 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   assert.equal((await run('admin-keys', 'revoke', '--yes')).code, 2)
 })
 
-test('an invitation’s link goes into a file, once; passkeys and invitations are listed and revoked with the keys', async () => {
+test('an invitation’s link goes into a file once, and admin-keys lists and revokes it', async () => {
   const path = join(directory, 'dora.link')
   const words = ['admin-keys', 'invite', '--label', 'dora', '--scopes', 'read', '--out', path]
   const nameless = await runHere(words, { ...env, PUBLIC_URL: 'https://192.0.2.7' })

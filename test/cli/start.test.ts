@@ -68,7 +68,7 @@ describe('beside a running service', () => {
     assert.ok(says.endsWith(`is ready at ${service.url}/readyz`), says)
   })
 
-  test('a statement for which the chain has no state any more says whose limit that is', async () => {
+  test('a statement for a state that the chain has dropped reports whose limit that is', async () => {
     const { rpcUrl } = await service.get<WellKnown>('/.well-known/node-ledger.json')
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0x64'] })
     // As after half an hour.
@@ -88,7 +88,7 @@ describe('beside a running service', () => {
   })
 })
 
-test('where no service runs, commands say so and start nothing', async () => {
+test('commands report that no service runs, and start nothing', async () => {
   const nowhere = temporaryDirectory()
   for (const [argv, run] of [
     [['payments', 'list'], runProcess],
@@ -104,7 +104,7 @@ test('where no service runs, commands say so and start nothing', async () => {
   assert.deepEqual(readdirSync(nowhere), [])
 })
 
-test('on a terminal the log is lines to read, and the banner names the pages and the place of the console’s key', async () => {
+test('on a terminal the log is readable lines, and the banner shows pages and key file', async () => {
   const own = temporaryDirectory()
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0', TICK_SEC: '1', LOG_LEVEL: 'info' }
@@ -135,7 +135,7 @@ test('on a terminal the log is lines to read, and the banner names the pages and
   await ended
 })
 
-test('ports that are taken are named all at once, each with its setting', async () => {
+test('ports in use are all reported together, each with its setting', async () => {
   const servers = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const server = createServer()
@@ -153,7 +153,7 @@ test('ports that are taken are named all at once, each with its setting', async 
     assert.match(err, new RegExp(`Port ${port} is taken.* set ${name} `))
 })
 
-describe('a start that fails says why in a line', () => {
+describe('a failed start prints its reason on one line', () => {
   const rows: [string, Record<string, string>, number, RegExp][] = [
     ['wrong settings', { PORT: 'many' }, 2, /PORT is "many"/],
     ['production without anything', { NODE_ENV: 'production' }, 2, /DATABASE_URL is required/],

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test('a ledger of an unreleased checkout is refused by every command and at start, and nothing in it is changed', async () => {
+test('every command and the start refuse an unreleased checkout’s ledger, and change nothing', async () => {
   const older = await createEmptyDatabase()
   const sql = connect(older.url, { max: 1, prepare: false, applicationName: 'test' })
   try {

@@ -64,7 +64,7 @@ test('list and deliveries answer what the routes answer, page by page', async ()
   assert.match(shown.out, /payment\.held +93\.184\.215\.14#[0-9a-f]{8} +pending/)
 })
 
-test('redeliver and enable do what the routes do, under the name of who acts', async () => {
+test('redeliver and enable do what the routes do, under the actor’s name', async () => {
   const [{ id }] = (await command('webhooks', 'deliveries')).json.deliveries
   assert.deepEqual((await command('webhooks', 'redeliver', String(id))).json.state, 'pending')
   assert.equal((await command('webhooks', 'redeliver', '999999')).code, 1)
@@ -105,7 +105,7 @@ test('add and remove read URL and secret from the settings alone, and show neith
   )
 })
 
-test('the doctor names an endpoint that has no address, and a private one', async () => {
+test('the doctor reports an endpoint without an address, and a private one', async () => {
   const { pool } = desk.world
   const others = ['https://hooks.invalid/secret-path', PRIVATE]
   for (const url of others) await addEndpoint(pool, { url, secrets: [SECRET] }, 'test')
@@ -117,7 +117,7 @@ test('the doctor names an endpoint that has no address, and a private one', asyn
   for (const url of others) await pool`DELETE FROM webhook_endpoints WHERE endpoint = ${endpointName(url)}`
 })
 
-test('the doctor says how deliveries do: well, failing, given up on', async () => {
+test('the doctor reports deliveries: well, failing, given up', async () => {
   const one = async () => {
     const found = (await examine({})).filter(({ says }) => says.startsWith('93.184.215.14#'))
     assert.equal(found.length, 1)

@@ -53,7 +53,7 @@ before(async () => {
 })
 after(() => database.drop())
 
-test('what needs the database alone loads neither viem nor undici, and works while no provider answers', async () => {
+test('commands for the database alone load neither viem nor undici, and need no provider', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     cwd: temporaryDirectory(),
     env: {
@@ -87,7 +87,7 @@ test('what needs the database alone loads neither viem nor undici, and works whi
   )
 })
 
-test('the service loads the client of its own undici alone, and nothing of the one that Node has', async () => {
+test('the service loads its own undici’s client only, and no part of Node’s', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url))
   const told =
     'console.log(JSON.stringify([...process.moduleLoadList, ...Object.keys((await import("node:module")).default._cache)]))'
@@ -103,7 +103,7 @@ test('the service loads the client of its own undici alone, and nothing of the o
   )
 })
 
-test('what was stripped of its types once is not stripped again', async () => {
+test('a file whose types were stripped once is not stripped again', async () => {
   // Without the test runner's own cache.
   const { NODE_COMPILE_CACHE: _, ...own } = runtimeEnv()
   const env = { ...own, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TELL)}` }

@@ -83,7 +83,7 @@ test('amounts are bigint, times are Date, and null stays null', async () => {
 })
 
 for (const status of [429, 500, 502, 503, 504]) {
-  test(`${status} is asked again until it is well`, async () => {
+  test(`${status} is retried until it is well`, async () => {
     const client = told({ status }, { status }, { status: 200, body: { usd: 1 } })
     assert.equal(await client.getPrice(), 1)
     assert.equal(asked.length, 3)
@@ -97,7 +97,7 @@ for (const status of [400, 401, 403, 404]) {
   })
 }
 
-test('a lost connection is asked again; when it stays lost the error has no status', async () => {
+test('a lost connection is retried, and the error has no status if it stays lost', async () => {
   await assert.rejects(told('reset').getStats(), refusal(null, true))
   assert.equal(asked.length, 3)
   assert.equal(await told('reset', { status: 200, body: { usd: 2 } }).getPrice(), 2)
@@ -109,14 +109,14 @@ test('an answer that does not come is given up', async () => {
   await assert.rejects(client.getStats(), (error: Error) => /No answer within 300 ms/.test(error.message))
 })
 
-test('409 is asked again, after longer', async () => {
+test('409 is retried after a longer pause', async () => {
   const client = told({ status: 409 }, { status: 200, body: { txHash: '0x01', status: 'seen' } })
   assert.equal((await client.claimPayment('0x01')).status, 'seen')
   const [first, second] = asked
   assert.ok(second && first && second.at - first.at >= retry.settleMs / 2 - 1)
 })
 
-test('a mint that is not confirmed yet is asked for again, a node that does not exist is not', async () => {
+test('the client retries an unconfirmed mint, but not a node that does not exist', async () => {
   const client = told({ status: 404 }, { status: 200, body: { created: true } })
   assert.equal((await client.syncNode({ txHash: '0x01' })).created, true)
   const [first, second] = asked
@@ -127,7 +127,7 @@ test('a mint that is not confirmed yet is asked for again, a node that does not 
   assert.equal(asked.length, 3 + retry.attempts)
 })
 
-test('it never comes back sooner than retry-after says, and not at all when that is too long', async () => {
+test('it never retries sooner than retry-after, and not at all if that is too long', async () => {
   const client = told({ status: 429, headers: { 'retry-after': '1' } }, { status: 200, body: { usd: 3 } })
   await client.getPrice()
   const [first, second] = asked
@@ -150,7 +150,7 @@ test('getMe without a session is null, and every other fault is thrown', async (
   await assert.rejects(told({ status: 400 }).getMe(), refusal(400, false))
 })
 
-test('a server that is no Node Ledger is reported as such', async () => {
+test('the client reports a server that is no Node Ledger', async () => {
   await assert.rejects(told({ status: 200, body: '<html>' }).getStats(), (error: Error) =>
     /not JSON/.test(error.message),
   )
@@ -201,7 +201,7 @@ test('a payment is followed from unseen to its node', async () => {
   assert.equal(node?.nodeId, '7')
 })
 
-test('a payment that is followed is heard of by events, and where there is a limit it is waited for', async () => {
+test('the client follows a payment by events, and waits if there is a limit', async () => {
   const paid = (status: string) => event('payment', { txHash: '0x01', status, nodeId: '7', reason: null })
   apart = {
     '/api/events': streamed(paid('minting'), current('one', ['0x01']), paid('minted'), current('two', ['0x01'])),
@@ -242,7 +242,7 @@ test('a rate limit that outlasts the deadline does not end the wait for an event
   assert.ok(Date.now() - startedAt >= 290)
 })
 
-test('a held payment has no node and a reason; one that takes too long is given up with what to do', async () => {
+test('a held payment has no node and a reason, and a timeout tells what to do', async () => {
   apart = SILENT
   const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
   const { node, payment } = await followPayment(told(held), '0x01')
@@ -262,7 +262,7 @@ const streamed = (...events: string[]): Said => ({
   body: `retry: 1\n\n:\n\n${events.join('')}`,
 })
 
-test('what is watched goes on over a stream that ends, from the state it had, and forgets what was taken back', async () => {
+test('a watch survives a broken stream, keeps its state, and drops what a reorg removed', async () => {
   const paid = (status: string) => event('payment', { txHash: '0x01', status, valueWei: '5' })
   const ledger = told(
     streamed(paid('seen'), current('one', ['0x01']), event('unheardOf', {}), paid('held'), current('two', ['0x01'])),
@@ -286,7 +286,7 @@ test('what is watched goes on over a stream that ends, from the state it had, an
   )
 })
 
-test('what is watched is asked for where no stream can be had, and a refusal for good is thrown', async () => {
+test('a watch polls if there is no stream, and throws a permanent refusal', async () => {
   const lives: boolean[] = []
   const stop = new AbortController()
   apart = {

@@ -67,7 +67,7 @@ test('a contract wallet that sends nothing together pays one after the other', a
   assert.equal(asked.filter((method) => method === 'wallet_sendCalls').length, 3)
 })
 
-test('an ordinary account pays one after the other; what it refuses midway is told by number, and the others proceed', async () => {
+test('an ordinary account pays one by one, and a refusal reports its number and stops no other', async () => {
   const { client, asked, nodes } = ownOf(11, { 3: REFUSAL })
   const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, PATIENT)
   assert.equal(stopped?.number, 3)
@@ -94,7 +94,7 @@ test('if the first is not sent, the order throws', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('quote and checks are asked again before each, and the wallet’s own transfers count before the ledger has them', async () => {
+test('the client repeats quote and checks before each payment, and counts its own transfers', async () => {
   const { client, asked } = ownOf(13)
   const quote = await ledger.getDeployQuote('basic')
   const checked = await ledger.canBuy(client.account.address, 'basic')
@@ -121,7 +121,7 @@ test('quote and checks are asked again before each, and the wallet’s own trans
   assert.equal(stopped, null)
 })
 
-test('while what is left is being paid for, nothing is sent unless the buyer accepts that', async () => {
+test('while others pay for the last nodes, nothing is sent unless the buyer accepts that', async () => {
   const { client, asked } = ownOf(15)
   const checked = await ledger.canBuy(client.account.address, 'basic')
   const supply = { check: 'supply', passes: null, limit: 9, sold: 8, reserved: 1 } as const
@@ -137,7 +137,7 @@ test('while what is left is being paid for, nothing is sent unless the buyer acc
   await assert.rejects(two, (error) => error instanceof WalletError && error.code === 'tooMany')
 })
 
-test('more than the wallet may buy, or what would be held, is sent by no transfer', async () => {
+test('the client sends no transfer beyond the wallet’s allowance, or that would be held', async () => {
   const { client, asked } = ownOf(14)
   const order = (tier: string, quantity: number) => sendPayments(ledger, client, { tier, quantity })
   const isOf = (code: string) => (error: unknown) => error instanceof WalletError && error.code === code

@@ -59,7 +59,7 @@ describe('a contract wallet', { concurrency: true }, () => {
   }
 })
 
-test('where the ledger holds what contracts pay, the wallet is told before it sends', async () => {
+test('a buyer learns before sending if the ledger holds contracts’ payments', async () => {
   const ledger = createLedgerClient({ baseUrl: service.url })
   const quote = await ledger.getDeployQuote('basic')
   assert.equal(quote.contractWallets, 'all')
@@ -72,7 +72,7 @@ test('where the ledger holds what contracts pay, the wallet is told before it se
   assert.ok(!asked.some((method) => /send/i.test(method)))
 })
 
-test('a wallet that sends nothing leaves the call to be made by hand, and a withdrawal’s can be had without one', async () => {
+test('a wallet that cannot send gets the call to make by hand, also for a withdrawal', async () => {
   const ledger = createLedgerClient({ baseUrl: service.url })
   const { priceWei, paymentAddress, chainId } = await ledger.getDeployQuote('basic')
   const silent = { address: OLD_SAFE, owner: 10, speaks: false, sends: false } as const

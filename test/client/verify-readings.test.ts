@@ -86,7 +86,7 @@ async function played(usual: number, play: (dice: Dice) => Promise<boolean>): Pr
   assertBothSeen(seen)
 }
 
-test('a node is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+test('the client judges a node as the second reading does, for the same reasons', async () => {
   await played(1000, async (dice) => {
     const { chain, trusted, place, block, client } = placed(dice)
     const nodes = ['5', '6', '1000000005'].flatMap((nodeId) =>
@@ -114,7 +114,7 @@ test('a node is right by the client if it is by the second reading, and wrong fo
   })
 })
 
-test('the cover is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+test('the client judges the cover as the second reading does, for the same reasons', async () => {
   await played(1000, async (dice) => {
     const { chain, trusted, place, block, client } = placed(dice)
     const others = [0, headOf(chain)].map((other) => coverOf(dice, chain, other))

@@ -116,7 +116,7 @@ const wholeOf = (verdict: RoundVerdict, { turns }: Distribution, singles: readon
   }),
 })
 
-test('a round is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+test('the client judges a round as the second reading does, for the same reasons', async () => {
   const seen = { right: 0, not: 0 }
   const play = async (seed: number) => {
     const dice = randomBelow(seed)
@@ -132,7 +132,7 @@ test('a round is right by the client if it is by the second reading, and wrong f
   assertBothSeen(seen)
 })
 
-test('a service that lists turns without end is asked no more than the contract can pay', async () => {
+test('the client stops at what the contract can pay if a service lists turns without end', async () => {
   const { round, singles } = roundWorld(randomBelow(1))
   let asked = 0
   const turns = Array.from({ length: 200 }, () => singles[0] as SingleTurn)

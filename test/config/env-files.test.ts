@@ -14,7 +14,7 @@ function load(env: Record<string, string>, files: Record<string, string> = {}) {
   return { config, said: problems.map(({ setting, message }) => `${setting} ${message}`).join('\n') }
 }
 
-test('.env is read without the mark that an editor puts before its first line, and refused as anything but UTF-8', () => {
+test('.env is read without a byte order mark, and refused in any encoding but UTF-8', () => {
   const { config, said } = load({}, { '.env': '\uFEFFPORT=4000\nHOST=::1' })
   assert.deepEqual([said, config.PORT, config.HOST], ['', 4000, '::1'])
   assert.match(load({}, { '.env': 'P\0O\0R\0T\0=\x004\0' }).said, /^NODE_ENV .*not UTF-8 text/)

@@ -127,7 +127,7 @@ test('a chain that is not embedded has the careful defaults', () => {
   assert.deepEqual([START_BLOCK, CHAIN_ID], [0, null])
 })
 
-test('in production nothing is embedded, nothing generated is used, and every setting arrives in its place', () => {
+test('production embeds and generates nothing, and every setting arrives in its place', () => {
   const config = load(
     {
       ...PRODUCTION,
@@ -230,7 +230,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
   assert.deepEqual([config.production, config.embedded, config.hints], [true, { database: false, chain: false }, []])
 })
 
-test('in production a missing setting stays unset, whatever was generated', () => {
+test('in production a missing setting stays unset, even if a value was generated', () => {
   const secrets = load(PRODUCTION, {}, GENERATED)
   assert.deepEqual([secrets.ADMIN_KEY, secrets.CRON_KEY], [null, null])
 })
@@ -251,7 +251,7 @@ describe('refused in production', () => {
     })
   }
 
-  test('all problems are reported at once', () => {
+  test('all problems are reported together', () => {
     const { problems } = mistakes({ NODE_ENV: 'production' })
     assert.deepEqual(
       problems.map(({ setting }) => setting),
@@ -491,7 +491,7 @@ describe('the sources of settings', () => {
     assert.match(hints[0]?.message ?? '', /only secrets/)
   })
 
-  test('several operators can stand in a file line by line', () => {
+  test('a file can list several operators, one a line', () => {
     const secrets = load({ ADMIN_KEY_FILE: '/k' }, { '/k': 'anna:first-key\nbert:key:of:two\n' })
     assert.deepEqual(secrets.ADMIN_KEY, [
       { label: 'anna', key: 'first-key' },
@@ -535,7 +535,7 @@ describe('the sources of settings', () => {
   })
 })
 
-test('a mistyped name is pointed out, beside the mistakes and without any', () => {
+test('a mistyped name is reported, with other mistakes and without any', () => {
   const error = mistakes({ RPC_URL: 'http://a.example', FACTORY_ADRESS: ADDRESS })
   assert.match(error.message, /FACTORY_ADDRESS is required/)
   assert.match(error.message, /FACTORY_ADRESS is not a setting: did you mean FACTORY_ADDRESS\?/)
@@ -594,7 +594,7 @@ test('a long value is cut before it is repeated', () => {
   assert.ok(mistakes({ PORT: 'x'.repeat(60) }).message.includes(`"${'x'.repeat(60)}"`))
 })
 
-test('the description of a start with nothing set says what is embedded and what there is not', () => {
+test('a start without settings describes what is embedded and what is missing', () => {
   const described = describeConfig(load({}))
   const embedded = Object.entries(described).filter(([, value]) => value === 'embedded')
   assert.deepEqual(embedded.map(([name]) => name).sort(), [

@@ -20,7 +20,7 @@ test('names are guessed at within a few letters, and short ones not at all', () 
   for (const [name, meant] of rows) assert.equal(likelyMeant(name), meant, name)
 })
 
-test('a setting of an earlier release is named once, with what replaces it, and its value is not shown', () => {
+test('an earlier release’s setting is reported once, with its successor and without its value', () => {
   const saidOf = (setting: string, value: string, more = {}) => {
     const { config, problems } = inspectConfig(
       { NODE_ENV: 'test', [setting]: value, ...more },

@@ -46,7 +46,7 @@ for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {
   })
 }
 
-test('each of several admin keys is looked at', () => {
+test('each of several admin keys is checked', () => {
   const { warnings } = read('production', { ADMIN_KEY: `anna:${KEY_A},bert:${KEY_B.slice(0, 20)}` })
   assert.deepEqual(warnings.length, 1)
   assert.match(warnings[0] ?? '', /a key of 20 characters/)

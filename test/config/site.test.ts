@@ -53,7 +53,7 @@ test('nothing set: a known chain has its name and explorer, an unknown one has n
   assert.deepEqual([siteOn(named, 1).chainName, siteOn(named, 1).explorerUrl], ['Ethereum', 'https://scan.example'])
 })
 
-test('what could mislead people, or run in their browser, is refused', () => {
+test('a value that could mislead people, or run in their browser, is refused', () => {
   const cases: [Record<string, string>, RegExp, string?][] = [
     [{ BRAND_NAME: 'x'.repeat(41) }, /1 to 40 characters/],
     [{ BRAND_NAME: 'Nodes<b>' }, /1 to 40 characters/],

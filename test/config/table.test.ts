@@ -33,18 +33,18 @@ describe('the lists of settings agree', () => {
   const root = new URL('../../', import.meta.url)
   const example = readFileSync(new URL('.env.example', root), 'utf8')
 
-  test('.env.example names every setting, each once', () => {
+  test('.env.example lists every setting, each once', () => {
     const named = [...example.matchAll(/^# ([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name)
     assert.deepEqual(named.sort(), [...SETTINGS].sort())
   })
 
-  test('.env.example changes nothing as it is, and what it shows can be set', () => {
+  test('.env.example changes nothing unedited, and its examples are valid', () => {
     assert.deepEqual(Object.keys(parseEnv(example)), [])
     const all = example.replaceAll(/^# ([A-Z][A-Z0-9_]+=)/gm, '$1')
     assert.deepEqual({ ...load({}, all), namedSettings: [] }, load({}))
   })
 
-  test('.env.example and docs/SETTINGS.md are what the table makes, and every setting is in both, each once', () => {
+  test('the table makes .env.example and docs/SETTINGS.md, each with every setting once', () => {
     assert.equal(example, envExample())
     const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
     assert.equal(page, withSettings(page))
@@ -69,12 +69,12 @@ describe('the lists of settings agree', () => {
     }
   })
 
-  test('every setting of the table is read: a text that is none is refused, or is in the configuration', () => {
+  test('every setting of the table is read: an invalid text is refused, others take effect', () => {
     const before = inspect({})
     for (const name of SETTINGS) assert.notDeepEqual(inspect({ [name]: '\u00a7 1' }), before, name)
   })
 
-  test('the examples of the table are taken', () => {
+  test('the examples of the table are accepted', () => {
     for (const { name, example: given } of TABLE) {
       if (given === undefined) continue
       const { problems } = inspect({ [name]: given })

@@ -64,7 +64,7 @@ test('a URL has one of the schemes, and a host', () => {
   assert.equal(parseUrl('unix:/run/socket', ['unix:']), null)
 })
 
-test('URLs stand between commas; an invalid one of several is reported by its number', () => {
+test('commas separate URLs, and an invalid one is reported by its number', () => {
   const read = (text: string, countMax = 3) => told(httpUrls(countMax), text)
   assert.deepEqual(read('https://a.example, ,http://b.example,'), [['https://a.example', 'http://b.example'], []])
   assert.deepEqual(read('ftp://a.example'), [
@@ -93,7 +93,7 @@ test('a PostgreSQL URL is one from its first character to its last', () => {
     assert.match(told(postgresUrl, url)[1].join(), /^is no PostgreSQL URL/, url)
 })
 
-test('what the driver cannot keep to in a PostgreSQL URL is refused by the name of the parameter, without the password', () => {
+test('an unsupported parameter of a PostgreSQL URL is refused by name, without the password', () => {
   for (const [query, name] of [
     ['channel_binding=require', /channel_binding=require/],
     ['schema=sales', /parameter schema.*search_path/],
@@ -109,7 +109,7 @@ test('what the driver cannot keep to in a PostgreSQL URL is refused by the name 
   assert.match(told(postgresUrl, 'postgres://u:100%@h/d')[1].join(), /%25/)
 })
 
-test('networks stand between commas or spaces, each with a prefix that narrows it, or none', () => {
+test('commas or spaces separate networks, each with a narrowing prefix or none', () => {
   const read = (text: string) => told(networks, text)
   const fine = ['10.0.0.0/8', '192.0.2.1', 'fd00::/128', '10.0.0.0/32', '10.0.0.0/1']
   assert.deepEqual(read(fine.join(' , ')), [fine, []])
@@ -127,7 +127,7 @@ test('networks stand between commas or spaces, each with a prefix that narrows i
 /** Neither half is suspicious alone. */
 const [HEAD, TAIL] = ['kZ8vQ2xX9pLw', 'rT4uHj7Bn6Gc']
 
-test('a secret that holds what people write, with or without something between the words, is known', () => {
+test('a secret made of words that people write, joined or separated, is recognised', () => {
   const words = ['change|me', 'change|this', 'replace|me', 'replace|this', 'your|secret', 'your|key', 'your|password']
   words.push('your|own|secret', 'your|own|key', 'placeholder', 'example', 'not|a|secret', 'not|secret', 'super|secret')
   words.push('secret|secret', 'secret|key', 'my|secret', 'dev|secret', 'test|key', 'demo|secret', 'local|key')
@@ -145,7 +145,7 @@ test('a secret that holds what people write, with or without something between t
   assert.equal(weaknessOf(`${HEAD}${TAIL}`, 16), null)
 })
 
-test('a secret that is short or repeats itself is weak, and the complaint says how to make one', () => {
+test('a short or repetitive secret is weak, and the complaint tells how to make one', () => {
   const made = 'use a random one, for example from "openssl rand -hex 32"'
   assert.equal(weaknessOf(HEAD, HEAD.length), null)
   assert.equal(weaknessOf(HEAD, HEAD.length + 1), `has 12 characters, but needs at least 13: ${made}`)
@@ -154,7 +154,7 @@ test('a secret that is short or repeats itself is weak, and the complaint says h
   assert.equal(weaknessOf(`${HEAD}${HEAD}`, 16), `repeats itself: ${made}`)
 })
 
-test('a key that everybody has, or that is a small number, is known', () => {
+test('a published key, or one that is a small number, is recognised', () => {
   const key = (number: bigint) => `0x${number.toString(16).padStart(64, '0')}` as const
   for (const account of DEVELOPMENT_ACCOUNTS) assert.ok(isWellKnownKey(account.privateKey))
   assert.deepEqual(

@@ -19,7 +19,7 @@ after(() => database.close())
 
 const hash = (digit: number) => `0x${String(digit).repeat(64)}` as Hash
 
-test('a header takes the place of another one of its height, and leaves its own as it is', async () => {
+test('a header replaces another one of its height, and never its own', async () => {
   const blocks = [1, 2].map(
     (n): Block => ({ number: n, hash: hash(n), parentHash: hash(n - 1), time: 100 + n, prevrandao: hash(7) }),
   )
@@ -33,7 +33,7 @@ test('a header takes the place of another one of its height, and leaves its own 
   assert.deepEqual({ ...(await readBlock(pool, 2)) }, second)
 })
 
-test('a block that stops runs is counted for itself: another one begins anew', async () => {
+test('each block that stops runs has its own count', async () => {
   const stops = (block: number) => noteStuck(pool, { block, rule: 'a rule', host: null })
   for (const block of [5, 5, 5]) await stops(block)
   await pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`

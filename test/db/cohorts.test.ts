@@ -36,7 +36,7 @@ test('when old states are forgotten, every block above can still be gone back to
   assert.equal((await readCohorts(pool))[0]?.size, 20)
 })
 
-test('seeds are kept for the turns that are to be paid, in whatever block the ledger may be taken back to, and forgotten in parts', async () => {
+test('seeds are kept for unpaid turns, also after a rewind to any block, and forgotten in parts', async () => {
   await using database = await openDatabase()
   const { pool } = database
   const at = (cohort: number, nextDue: number, size = 1): LedgerCohort => ({

@@ -327,7 +327,7 @@ for (const [what, statement] of Object.entries(STATEMENTS)) {
   })
 }
 
-test('every statement of a pass, an act and a read finds what it needs of a large ledger by an index', async () => {
+test('every statement of a pass, an act and a read uses an index in a large ledger', async () => {
   await playEverything()
   recorded.stop()
   await believeLarge(pool)

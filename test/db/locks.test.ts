@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => database.close())
 
-test('while one holds the lock another caller learns so at once, and other locks are free', async () => {
+test('a second caller is refused a held lock immediately, other locks stay free', async () => {
   const taken = Promise.withResolvers<void>()
   const { promise: done, resolve: release } = Promise.withResolvers<string>()
   const held = withLock(database.url, 'payments', () => {
@@ -39,7 +39,7 @@ test('a holder that throws frees the lock', async () => {
   assert.equal(await withLock(database.url, 'payments', async () => 'free again'), 'free again')
 })
 
-test('a holder whose connection is cut hears of it, while another may take the lock', { timeout: 30_000 }, async () => {
+test('a holder with a cut connection learns of it, and another may acquire the lock', { timeout: 30_000 }, async () => {
   const outcome = await withLock(database.url, 'payments', async (signal) => {
     assert.equal(signal.aborted, false)
     await pool`

@@ -50,7 +50,7 @@ test('an empty database is not migrated, and no ledger', async () => {
   assert.deepEqual([await isMigrated(pool), await isLedger(pool)], [false, false])
 })
 
-test('instances that start at once apply each migration once', async () => {
+test('instances that start together apply each migration once', async () => {
   const applied = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)])
   assert.deepEqual(applied.flat().sort(), names)
   assert.deepEqual([await isMigrated(pool), await isLedger(pool)], [true, true])
@@ -68,7 +68,7 @@ test('a next migration that fails leaves nothing behind, and the ledger as it wa
   writeNext('CREATE TABLE notes (id bigint PRIMARY KEY); ALTER TABLE payments ADD COLUMN note text;')
 })
 
-test('a next migration is applied once, by one of the instances that start at once, beside code that does not know it', async () => {
+test('one of several starting instances applies a new migration once, beside old code', async () => {
   const applied = await Promise.all([migrate(database.url, next), migrate(database.url), migrate(database.url, next)])
   assert.deepEqual(applied.flat(), [added])
   assert.ok((await tablesOf(pool)).includes('notes'))
@@ -80,7 +80,7 @@ test('a schema newer than this code is no obstacle to it', async () => {
   assert.deepEqual(await compareMigrations(pool), { applied: names, missing: [], unknown: [added] })
 })
 
-test('a later migration that was changed after it ran is refused by its name, and nothing is applied', async () => {
+test('a later migration that changed after it ran is refused by name, and nothing is applied', async () => {
   writeNext('CREATE TABLE notes (id bigint PRIMARY KEY, text text);')
   writeNext('CREATE TABLE more_notes (id bigint PRIMARY KEY);', `${String(names.length + 2).padStart(4, '0')}_more.sql`)
   await assert.rejects(migrate(database.url, next), new RegExp(`${added} was changed after it was applied`))

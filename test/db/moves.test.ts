@@ -118,7 +118,7 @@ test('a payment that is held for good is not the judge’s to move', async () =>
   }
 })
 
-test('a payment that is about to be refunded is moved by its refund, its mint, or by giving it up alone', async () => {
+test('only its refund, its mint or a cancellation moves a payment that is being refunded', async () => {
   const allowed = NAMES.filter(
     (name) => ruleOf(name).heldFor?.includes('refunding') ?? ruleOf(name).from.includes('held'),
   )
@@ -132,7 +132,7 @@ test('a payment that is about to be refunded is moved by its refund, its mint, o
   }
 })
 
-test('a verdict on a payment that is where none may follow is an error, and nothing is written', async () => {
+test('a verdict on a payment whose state allows none is an error, and writes nothing', async () => {
   await attempt(async (sql) => {
     const id = await payment(sql, 'dismissed')
     const verdict = { evidence: {}, by: 'ada' }
@@ -148,7 +148,7 @@ test('a verdict on a payment that is where none may follow is an error, and noth
   })
 })
 
-test('a verdict keeps the tier unless it names one, and the reason where the payment is decided', async () => {
+test('a verdict keeps the tier unless it has one, and keeps the reason of a decided payment', async () => {
   await attempt(async (sql) => {
     const id = await payment(sql, 'held', 'recheck')
     await writeVerdict(sql, id, { move: 'dismiss', evidence: {}, by: 'ada' })
@@ -191,7 +191,7 @@ for (const name of ['observe', 'fileResidue'] as const) {
     })
   })
 
-  test(`${name} leaves a payment alone that is in a block, whatever its state`, async () => {
+  test(`${name} leaves a payment in a block unchanged, in any state`, async () => {
     for (const state of PAYMENT_STATES.filter((known) => known !== 'orphaned')) {
       await attempt(async (sql) => {
         const id = await payment(sql, state)
@@ -202,7 +202,7 @@ for (const name of ['observe', 'fileResidue'] as const) {
     }
   })
 
-  test(`${back} takes an orphaned payment to where the last verdict by hand put it, if the table has that state`, async () => {
+  test(`${back} moves an orphaned payment to its last manual verdict’s state, if that is allowed`, async () => {
     const fresh = name === 'observe' ? ['seen', null] : ['held', 'unattributed']
     for (const verdict of ['accepted', 'held', 'refunded', 'dismissed'] as const) {
       const decided = mayMove(back, 'orphaned', verdict) ? [verdict, verdict === 'held' ? 'recheck' : null] : fresh
@@ -232,7 +232,7 @@ async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState |
   return found
 }
 
-test('an orphaned payment stays orphaned when the block of its node is taken back, too', async () => {
+test('an orphaned payment stays orphaned if its node’s block is reorganised out, too', async () => {
   await attempt(async (sql) => {
     // Its block reappeared above its node's, and was then rewound alone.
     const id = await payment(sql, 'orphaned')

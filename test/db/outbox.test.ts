@@ -9,7 +9,7 @@ const MINTER = address(`0x${'a1'.repeat(20)}`)
 const DISTRIBUTOR = address(`0x${'a2'.repeat(20)}`)
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
 
-test('a transaction settles the intent of its sender, and none of another one that has the same nonce', async () => {
+test('a transaction settles its sender’s intent, and no other sender’s with the same nonce', async () => {
   await using database = await openDatabase()
   const { pool } = database
   for (const [sender, txHash] of [
@@ -45,7 +45,7 @@ test('a transaction settles the intent of its sender, and none of another one th
   assert.equal(await timeOf(), null)
 })
 
-test('an intent is no use any more once its time is over, or its guard may be out of a chain’s sight', () => {
+test('an intent is useless once its time is over, or if its guard may be out of sight', () => {
   const intent = { guardBlock: 100, validUntil: 5_000 }
   assert.equal(isLapsed(intent, { number: 355, time: 5_000 }), false)
   assert.equal(isLapsed(intent, { number: 101, time: 5_001 }), true)

@@ -51,7 +51,7 @@ test('an int8 is a number as long as that is exact, and an error beyond', async 
   await assert.rejects(async () => await pool`SELECT 9007199254740992::int8`, /int8 beyond 2\^53/)
 })
 
-test('an array goes in as it is, and is refused on the way out: it would come as a text that looks like a list of characters', async () => {
+test('an array goes in unchanged, and is refused on the way out', async () => {
   const texts = ['a', 'b"\\', null]
   const [row] = await pool`SELECT array_to_json(${texts}::text[]) AS list`
   assert.deepEqual(row?.list, texts)
@@ -60,14 +60,14 @@ test('an array goes in as it is, and is refused on the way out: it would come as
   assert.deepEqual([...(await pool`SELECT 1 AS one`)], [{ one: 1 }])
 })
 
-test('the database refuses an amount that no uint256 can carry, and addresses that are not lower case', async () => {
+test('the database refuses an amount beyond uint256, and addresses not in lower case', async () => {
   await assert.rejects(async () => await pool`SELECT ${(UINT256_MAX + 1n).toString()}::wei`, /wei_check/)
   await assert.rejects(async () => await pool`SELECT '-1'::wei`, /wei_check/)
   await assert.rejects(async () => await pool`SELECT ${`0x${'AB'.repeat(20)}`}::address`, /address_check/)
   await assert.rejects(async () => await pool`SELECT ${`0x${'ab'.repeat(31)}`}::hash`, /hash_check/)
 })
 
-test('times are read in UTC to the millisecond, whatever zone the session has', async () => {
+test('times are read in UTC to the millisecond, in any zone of the session', async () => {
   const [row] = await inTransaction(pool, async (sql) => {
     await sql`SET LOCAL TIME ZONE 'Asia/Tokyo'`
     return sql`SELECT iso(to_timestamp(1700000000.5)) AS at`

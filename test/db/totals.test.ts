@@ -254,7 +254,7 @@ test('totals, owners, nodes and cohort are exact after any acts, blocks and rewi
   )
 })
 
-test('owners are counted right where one statement moves many nodes at once, also back and forth', async () => {
+test('owners are counted right if one statement moves many nodes together, also back and forth', async () => {
   await pool
     .begin(async (sql: Sql) => {
       const ledger = new Ledger()

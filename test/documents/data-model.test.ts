@@ -52,7 +52,7 @@ const ROWS = PAGE.text
 const namesIn = (text = '') => [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
 const diagram = (kind: string) => blocksOf(PAGE).find(({ text }) => text.startsWith(kind))?.text ?? ''
 
-test('names each table once, with its key', () => {
+test('lists each table once, with its key', () => {
   const rows = ROWS.filter((cells) => cells.length === 4)
   assert.deepEqual(rows.map(([name]) => namesIn(name)[0]).sort(), tables.map(({ name }) => name).sort())
   for (const [cell = '', , key, from] of rows) {
@@ -62,13 +62,13 @@ test('names each table once, with its key', () => {
   }
 })
 
-test('says of each table with a block that it comes from the chain, but for those of the operator and of sending', () => {
+test('marks each table with a block as from the chain, except the operator’s and sending’s', () => {
   const fromChain = ROWS.filter((cells) => cells[3] === 'chain').flatMap(([name]) => namesIn(name))
   const withBlock = tables.filter(({ hasBlock }) => hasBlock).map(({ name }) => name)
   assert.deepEqual(withBlock.filter((name) => !fromChain.includes(name)).sort(), ['outbox', 'refunds'])
 })
 
-test('names each trigger once, with its table', () => {
+test('lists each trigger once, with its table', () => {
   const inSchema = tables.flatMap(({ triggers }) => triggers)
   const onPage = ROWS.filter((cells) => cells.length === 3).flatMap(([names, table]) =>
     namesIn(names).map((name) => `${name} on ${namesIn(table)[0]}`),

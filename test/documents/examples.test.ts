@@ -53,7 +53,7 @@ test('filters of tests find tests', () => {
   )
 })
 
-test('blocks of shell are what a shell can read, once the placeholders are filled in', () => {
+test('a shell can read the blocks of shell, once the placeholders are filled in', () => {
   const blocks = PAGES.flatMap((page) => blocksOf(page).map((block) => ({ ...block, path: page.path })))
   const shell = blocks.filter(({ language }) => language === 'sh' || language === 'bash')
   assert.ok(shell.length > 40)

@@ -25,7 +25,7 @@ test('the glossary explains every state of a payment', () => {
   )
 })
 
-test('every alert that pages somebody has its symptom among the questions', () => {
+test('every paging alert has its symptom among the questions', () => {
   const { groups } = parse(readPage('ops/prometheus/alerts.yaml').text) as {
     groups: { rules: { alert: string; labels?: { severity?: string } }[] }[]
   }

@@ -74,11 +74,11 @@ const unknownAlerts = ({ text }: Page) =>
 
 for (const page of PAGES) {
   describe(page.path, () => {
-    test('names short commands and choices that are there', () =>
+    test('mentions only existing short commands and choices', () =>
       assert.deepEqual([...wrongShortCommands(page), ...wrongChoices(page)], []))
-    test('names options that are there', () => assert.deepEqual(wrongOptions(page), []))
-    test('names files that are there', () => assert.deepEqual(missingFiles(page), []))
-    test('names metrics and alerts that are there', () =>
+    test('mentions only existing options', () => assert.deepEqual(wrongOptions(page), []))
+    test('mentions only existing files', () => assert.deepEqual(missingFiles(page), []))
+    test('mentions only existing metrics and alerts', () =>
       assert.deepEqual([...unknownMetrics(page), ...unknownAlerts(page)], []))
   })
 }

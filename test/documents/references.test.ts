@@ -27,10 +27,10 @@ test('documents, commands and routes are found in them', () => {
 for (const page of PAGES) {
   describe(page.path, () => {
     test('links to files and sections that are there', () => assert.deepEqual(brokenLinks(page), []))
-    test('names commands and options that are there', () => assert.deepEqual(wrongCommands(page), []))
-    test('names npm scripts that are there', () => assert.deepEqual(wrongScripts(page), []))
-    test('names settings that are there', () => assert.deepEqual(unknownVariables(page), []))
-    test('names routes that are there', () => assert.deepEqual(unknownRoutes(page), []))
+    test('mentions only existing commands and options', () => assert.deepEqual(wrongCommands(page), []))
+    test('mentions only existing npm scripts', () => assert.deepEqual(wrongScripts(page), []))
+    test('mentions only existing settings', () => assert.deepEqual(unknownVariables(page), []))
+    test('mentions only existing routes', () => assert.deepEqual(unknownRoutes(page), []))
   })
 }
 
@@ -43,7 +43,7 @@ test('docs/README.md lists every document', () => {
   )
 })
 
-test('test/README.md names every package that continuous integration installs for tests, and tests that are there', () => {
+test('test/README.md lists every test package of continuous integration, and existing tests only', () => {
   const rows = [...readPage('test/README.md').text.matchAll(/^\| `([\w.-]+)` \| (`[^|]+`) \|/gm)]
   const [, installed = ''] =
     /install .*--no-install-recommends ([^>]+)/.exec(readFileSync(join(ROOT, '.ci/run'), 'utf8')) ?? []

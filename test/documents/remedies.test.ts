@@ -22,7 +22,7 @@ const named = (form: RegExp) =>
     lines.flatMap((line) => [...line.matchAll(form)].map(([, found = '']) => ({ path, found }))),
   )
 
-test('commands that messages name are there, with the options named', () => {
+test('commands in messages exist, with their options', () => {
   const calls = named(/"((?:node-)?ledger [a-z][^"]*)"/g)
   assert.ok(calls.length > 60, `${calls.length} calls`)
   const mistakes = calls.flatMap(({ path, found }) =>
@@ -31,7 +31,7 @@ test('commands that messages name are there, with the options named', () => {
   assert.deepEqual(mistakes, [])
 })
 
-test('options that messages name are of some command', () => {
+test('options in messages belong to a command', () => {
   const known = new Set([
     ...Object.keys(COMMON).map((name) => `--${name}`),
     ...COMMANDS.flatMap(({ options = {} }) => Object.keys(options).map((name) => `--${name}`)),
@@ -51,7 +51,7 @@ const setIn = (text: string) =>
   )
 const isSetting = ({ name }: { name: string }) => (SETTINGS as readonly string[]).includes(name)
 
-test('values to which messages and documents set a setting are ones that it takes', () => {
+test('values in messages and documents are valid for their setting', () => {
   const inMessages = SOURCES.flatMap(({ path, lines }) => lines.flatMap(setIn).map((set) => ({ path, ...set })))
   const inPages = readPages().flatMap((page) =>
     [...blocksOf(page).map(({ text }) => text), ...spansOf(page)]
@@ -66,7 +66,7 @@ test('values to which messages and documents set a setting are ones that it take
   assert.deepEqual(refused, [])
 })
 
-test('levels of the log are words, wherever a document names one', () => {
+test('levels of the log are words in every document', () => {
   const numbers = readPages().flatMap(({ path, text }) =>
     [...text.matchAll(/\b(?:level|LOG_LEVEL)[`"']?[ =:]+[`"']?(\d+)/g)].map(([found]) => `${path}: ${found}`),
   )

@@ -36,7 +36,7 @@ test('the tour shows what is on sale, buys a node, and shows it', { timeout: PLA
   }
 })
 
-test('the example of REWARDS.md prints what it says, which is what the service pays', () => {
+test('the example of REWARDS.md prints what it promises, and the service pays that', () => {
   const example = blocksOf(readPage('docs/REWARDS.md')).find(({ language }) => language === 'js')?.text ?? ''
   const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', example], {
     cwd: ROOT,

@@ -12,7 +12,7 @@ import { PLAY_TIMEOUT_MS, play } from './play.ts'
 const PAGE = readPage('docs/TUTORIAL.md')
 const BLOCKS = blocksOf(PAGE).filter(({ language }) => language === 'sh')
 
-test('the tutorial sells a node, holds what is no price, and credits the node', {
+test('the tutorial sells a node, holds a wrong amount, and credits the node', {
   timeout: PLAY_TIMEOUT_MS,
 }, async () => {
   const chain = await startAnvil({

@@ -63,7 +63,7 @@ test('all documents together can be read in an evening', () => {
   assert.ok(words <= LIMIT_IN_ALL, `${words} words`)
 })
 
-test('of what may still be minted the runbook says first that a refund is prepared before anything is sent', () => {
+test('the runbook first prepares a refund of what may still be minted, before anything is sent', () => {
   const runbook = PAGES.find(({ path }) => path === 'docs/RUNBOOK.md')?.text ?? ''
   for (const reason of ['soldOut', 'supplySpent']) {
     const entry = runbook.split(`\n### ${reason}\n`)[1]?.split('\n### ')[0] ?? ''

@@ -24,7 +24,7 @@ test('nothing is for sale if no node is left, or if a payment waits for a part o
   assert.deepEqual(told, [true, true, true, false, true, true])
 })
 
-test('a turn pays at least the smallest amount at the lowest rate, and at most the largest at the highest', () => {
+test('a turn pays between the least amount at the lowest rate and the most at the highest', () => {
   const compare = (minWei: bigint, more: bigint, rates: number[]) => {
     const maxWei = minWei + more
     const { lowWei, highWei } = turnRange({ minWei, maxWei }, rates)

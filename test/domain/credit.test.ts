@@ -31,7 +31,7 @@ const terms = (fromTime: number): CreditTerms => ({
   slotSec: 10,
 })
 
-test('the terms of a time are the latest that began not after it, in whatever order they were read', () => {
+test('the latest terms that began by a time count, in any order of reading', () => {
   const all = [terms(200), terms(100), terms(300)]
   const cases: [number, number | null][] = [
     [99, null],
@@ -45,7 +45,7 @@ test('the terms of a time are the latest that began not after it, in whatever or
   assert.equal(termsAt(twice, 100), twice[0], 'of two entries for one time the first holds')
 })
 
-test('the seed of a published block is its mixHash where the chain has randomness there, else its hash', () => {
+test('a published block’s seed is its mixHash if the chain has randomness there, else its hash', () => {
   const published = [...headers(), ...randomness()].filter(({ block }) => block.mixHash !== undefined)
   const random = published.filter(({ block: { hash, mixHash } }) => {
     const prevrandao = mixHash as Hash
@@ -65,7 +65,7 @@ test('the seed of a published block is its mixHash where the chain has randomnes
     )
 })
 
-test('prevrandao is the seed if each of its words is 2^32 or more and it is not that of the parent', () => {
+test('prevrandao is the seed if its words are at least 2^32 and it differs from the parent’s', () => {
   const block = hash(`0x${'aa'.repeat(32)}`)
   const LEAST = '0000000100000000'
   const seedBy = (...words: string[]) => seedOf({ hash: block, prevrandao: hash(`0x${words.join('')}`) }, null)
@@ -75,7 +75,7 @@ test('prevrandao is the seed if each of its words is 2^32 or more and it is not 
       assert.equal(seedBy(...[0, 1, 2, 3].map((place) => (place === at ? small : 'f'.repeat(16)))), block, `word ${at}`)
 })
 
-test('the seed is prevrandao, or the hash of the block where prevrandao is constant', () => {
+test('the seed is prevrandao, or the block’s hash if prevrandao is constant', () => {
   const block = hash(`0x${'aa'.repeat(32)}`)
   const random = hash(`0x${'bb'.repeat(32)}`)
   assert.equal(seedOf({ hash: block, prevrandao: random }, { prevrandao: ZERO_HASH }), random)
@@ -96,7 +96,7 @@ test('both ends of the range are drawn, and each value as often as any other', (
   )
 })
 
-test('the draw of any digest lies within its range, edges included, and the payout is rounded down', () => {
+test('the draw of any digest is within its range with edges, and the payout is rounded down', () => {
   const uint = fc.bigInt({ min: 0n, max: UINT256_MAX })
   const amount = fc.bigInt({ min: 0n, max: 10n ** 24n })
   fc.assert(
@@ -144,7 +144,7 @@ const credited = (cohort: number, due: number, amount: bigint) => ({
 })
 const numbersOf = (plan: RoundPlan) => plan.credits.map(({ cohort }) => cohort)
 
-test('a round holds what is due, oldest turn first, with its exact total', () => {
+test('a round has all due turns, oldest first, with its exact total', () => {
   const due = [cohortDue(3), cohortDue(1, { size: 5 }), cohortDue(2, { due: 1001, amountWei: wei(0n) })]
   assert.deepEqual(planRound(due, null), {
     credits: [
@@ -162,7 +162,7 @@ test('a round holds what is due, oldest turn first, with its exact total', () =>
   })
 })
 
-test('several turns of a cohort are one credit of their sum, up to the first that cannot be computed', () => {
+test('several turns of a cohort are one credit of their sum, up to the first unknown one', () => {
   const turns = [5n, 7n, null, 9n].map((wanted, i) => ({
     due: 1000 + i,
     amountWei: wanted === null ? null : wei(wanted),
@@ -182,7 +182,7 @@ test('a cohort with an unpaid node and one that cannot be computed wait alone', 
   )
 })
 
-test('a cohort whose turns come to less or more than the distributor may pay waits alone', () => {
+test('a cohort whose turns sum to less or more than the distributor may pay waits alone', () => {
   const bounds = { floorWei: 5n, ceilingWei: 10n }
   const amounts = [4n, 5n, 10n, 11n]
   const ofOne = planRound(
@@ -210,7 +210,7 @@ test('a cohort whose turns come to less or more than the distributor may pay wai
   )
 })
 
-test('a round is never longer than its maximum; the oldest turns are in it, the others in the next', () => {
+test('a round is at most its maximum, with the oldest turns, and others go into the next', () => {
   const due = Array.from({ length: CREDITS_PER_ROUND_MAX + 5 }, (_, i) => cohortDue(i, { due: 5000 - i }))
   const plan = planRound(due, null)
   assert.equal(plan.credits.length, CREDITS_PER_ROUND_MAX)
@@ -218,7 +218,7 @@ test('a round is never longer than its maximum; the oldest turns are in it, the 
   assert.ok(plan.credits.every(({ turns }) => (turns[0]?.due ?? 0) <= 5000 - 5))
 })
 
-test('nothing is lost in planning: each due cohort is paid, waits for the operator, or cannot be computed', () => {
+test('planning drops no due cohort: it is paid, waits for the operator, or has an unknown amount', () => {
   const anyTurn = fc.record({
     cohort: fc.integer({ min: 0, max: 65_535 }),
     due: fc.integer({ min: 0, max: 50 }),
@@ -259,7 +259,7 @@ test('turns due at one time are paid in the order of their cohorts, however they
   )
 })
 
-test('the most that a turn may pay is what 80 bits hold for a hundred years of such turns', () => {
+test('the highest credit of a turn fits 80 bits for a hundred years of turns', () => {
   const day = creditMaxWei(86_400, 10_000)
   const turns = (100n * 31_557_600n) / 86_400n + 1n
   assert.equal(turns, 36_526n)
@@ -269,7 +269,7 @@ test('the most that a turn may pay is what 80 bits hold for a hundred years of s
   assert.equal(creditMaxWei(Number(100n * 31_557_600n), 10_000), (2n ** 80n - 1n) / 2n)
 })
 
-test('a plan is halved down to one cohort, oldest first, with the sums of its own credits', () => {
+test('a plan halves down to one cohort, oldest first, with its own credits’ sums', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: CREDITS_PER_ROUND_MAX }), (count) => {
       const due = Array.from({ length: count }, (_, i) => cohortDue(i, { size: i + 1, amountWei: wei(BigInt(i * i)) }))
@@ -297,7 +297,7 @@ test('the only cohort of a plan is halved by its turns, down to one', () => {
   assert.equal(firstHalf(quarter, null), null)
 })
 
-test('a cohort whose turns are none that are owed is skipped alone where a node waits for it, and credits no node', () => {
+test('a cohort without owed turns is skipped alone if a node waits for it, and credits nothing', () => {
   const skip = { ...cohortDue(1, { skipped: 5 }), turns: [] }
   assert.deepEqual(planRound([skip], null).credits, [])
   const plan = planRound([{ ...skip, isSkipNeeded: true }, cohortDue(2)], { floorWei: 1n, ceilingWei: 10n })

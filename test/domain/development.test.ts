@@ -33,7 +33,7 @@ test('there is no account outside the twenty', () => {
     })
 })
 
-test('an account is known in any spelling, and only one of the twenty is', () => {
+test('an account is recognised in any spelling, and only one of the twenty is', () => {
   for (const { address } of DEVELOPMENT_ACCOUNTS)
     for (const spelt of [address, address.toLowerCase(), address.toUpperCase()])
       assert.equal(isDevelopmentAccount(spelt), true, spelt)

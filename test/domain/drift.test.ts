@@ -26,7 +26,7 @@ test('sides that agree differ in nothing', () => {
   assert.deepEqual(compareCohort(cohort, { ...cohort }), [])
 })
 
-test('each counter that differs is named, with both numbers', () => {
+test('each differing counter is reported, with both numbers', () => {
   const chain = { nodes: 4n, round: 3, outstandingWei: 11n }
   assert.deepEqual(compareCounters(counters, chain), [
     { kind: 'counter', name: 'nodes', ledger: '3', chain: '4' },
@@ -38,7 +38,7 @@ test('each counter that differs is named, with both numbers', () => {
   ])
 })
 
-test('each fact of a node that differs is named, with what both sides say', () => {
+test('each differing fact of a node is reported, with both sides’ values', () => {
   const chain = { nodeId: 7n, owner: BOB, creditedWei: 6n, withdrawnWei: 2n, cohort: 5 }
   const fact = (field: string, ledger: string, chain: string) => ({ kind: 'node', nodeId: '7', field, ledger, chain })
   assert.deepEqual(compareNodes([node], [chain]), [
@@ -61,7 +61,7 @@ test('a node that one side lacks is missing there, and hides no other', () => {
   ])
 })
 
-test('each fact of a cohort that differs is named, with both numbers', () => {
+test('each differing fact of a cohort is reported, with both numbers', () => {
   const chain = { cohort: 4, tierNo: 2, perNodeWei: 6n, size: 4, nextDue: 110, intervalSec: 20 }
   const fact = (field: string, ledger: string, chain: string) => ({ kind: 'cohort', cohort: 4, field, ledger, chain })
   assert.deepEqual(compareCohort(cohort, chain), [
@@ -74,7 +74,7 @@ test('each fact of a cohort that differs is named, with both numbers', () => {
   assert.deepEqual(compareCohort(cohort, { ...cohort, size: 0 }), [fact('size', '3', '0')])
 })
 
-test('differences stand as counters, nodes by number, cohorts by number, whatever order they were found in', () => {
+test('differences are sorted by counters, nodes and cohorts, in any order of finding', () => {
   const ofNode = (nodeId: string): Drift => ({ kind: 'notOnChain', nodeId })
   const ofCohort = (number: number): Drift => ({
     kind: 'cohort',

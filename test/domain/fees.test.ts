@@ -12,14 +12,14 @@ test('a tip may be twice that of the dearest of the last blocks, a base fee four
   assert.deepEqual(limits, { capWei: RULES.feeCapWei, tipMaxWei: 6n * GWEI, baseFeeMaxWei: 120n * GWEI })
 })
 
-test('where blocks show next to nothing, one gwei may still be offered; where nothing was followed, the base fee is believed', () => {
+test('in near-empty blocks one gwei may be offered, without blocks the base fee is believed', () => {
   const quiet = { capWei: RULES.feeCapWei, tipMaxWei: GWEI, baseFeeMaxWei: GWEI }
   assert.deepEqual(feeLimits([block(7n, 5n)], RULES), quiet)
   assert.deepEqual(feeLimits([], RULES), { ...quiet, baseFeeMaxWei: null })
   assert.deepEqual(feeLimits([block(null, null)], RULES), { ...quiet, baseFeeMaxWei: null })
 })
 
-test('the operator’s limit bounds a tip, whatever others pay', () => {
+test('the operator’s limit bounds a tip, even if others pay more', () => {
   assert.equal(feeLimits([block(GWEI, 90n * GWEI)], RULES).tipMaxWei, RULES.tipMaxWei)
 })
 
@@ -37,7 +37,7 @@ test('a rollup allows less by default, an unknown chain most', () => {
   assert.deepEqual(usualFeeRules(137), { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI })
 })
 
-test('a cap below twice the base fee is offered if it pays for one full block more; otherwise the offer is above it', () => {
+test('the offer keeps to a cap that pays for one more full block, and else exceeds it', () => {
   const baseFeeWei = 80n * GWEI
   const tipWei = 2n * GWEI
   // The next base fee is an eighth higher, and at least 1 wei.
@@ -56,7 +56,7 @@ test('without limits the offer rests on the provider’s word alone', () => {
   })
 })
 
-test('without a provider’s word the offer rests on the last base fee and the dearest tip, or a gwei if blocks show no tip', () => {
+test('without a provider’s fees the offer uses the last base fee and dearest tip, or one gwei', () => {
   const seen = [block(30n * GWEI, 3n * GWEI), block(20n * GWEI, 2n * GWEI), block(10n * GWEI, null)]
   assert.deepEqual(feesSeen(seen, RULES), { maxFeeWei: 23n * GWEI, maxPriorityFeeWei: 3n * GWEI })
   assert.deepEqual(feesSeen([block(10n * GWEI, null)], RULES), { maxFeeWei: 21n * GWEI, maxPriorityFeeWei: GWEI })

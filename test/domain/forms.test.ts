@@ -16,7 +16,7 @@ const FORMS: [string, RegExp, first: string, rest: string][] = [
 const CHARACTERS = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
 
 for (const [what, form, first, rest] of FORMS)
-  test(`${what} has 1 to 32 characters of its own, and none besides`, () => {
+  test(`${what} has 1 to 32 permitted characters, and no others`, () => {
     for (const one of CHARACTERS) {
       assert.equal(form.test(one), first.includes(one), JSON.stringify(one))
       assert.equal(form.test(`${one}aa`), first.includes(one), `${JSON.stringify(one)} first`)

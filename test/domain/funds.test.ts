@@ -7,7 +7,7 @@ const spending = { waitingGas: 0n, gasPerTransaction: 100_000n, nextRoundWei: 7n
 const needed = (given: typeof spending, warnTransactions: number) =>
   judgeFunds(0n, given, { maxFeeWei: 30n, warnTransactions }).neededWei
 
-test('the funds needed are gas for so many transactions, one at least, and the next round once', () => {
+test('the funds needed are gas for some transactions, at least one, and the next round once', () => {
   assert.equal(needed(spending, 0), 3_000_007n)
   assert.equal(needed(spending, 1), 3_000_007n)
   assert.equal(needed(spending, 20), 60_000_007n)

@@ -5,7 +5,7 @@ import { isStale, LAG_SEC, STUCK_SEC } from '../../src/domain/health.ts'
 
 const AFTER_SEC = 60
 
-test('a pass is stale if it never started, or if its last start or its last success is longer ago than the limit', () => {
+test('a pass is stale if it never started, or its last start or success is beyond the limit', () => {
   const times = [null, 0, AFTER_SEC - 1, AFTER_SEC, AFTER_SEC + 1, 10 * AFTER_SEC]
   for (const secondsAgo of times)
     for (const secondsWithoutSuccess of times) {

@@ -40,7 +40,7 @@ test('without a tier nothing is dust', () => {
   assert.equal(sortOf(transfer(1n), tier(9_000n, 11)), 'payments')
 })
 
-test('a transfer that moved nothing is counted: dust that failed, and nothing at all, failed or not', () => {
+test('a transfer that moved nothing is counted: failed dust, and zero, failed or not', () => {
   assert.equal(sortOf(transfer(4n, { succeeded: false }), tier(9_000n)), 'zero')
   assert.equal(sortOf(transfer(9_000n, { succeeded: false }), tier(9_000n)), 'payments')
   assert.equal(sortOf(transfer(0n), tier(9_000n)), 'zero')

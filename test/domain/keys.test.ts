@@ -11,7 +11,7 @@ const COUNT = 25
 const numbers = Array.from({ length: COUNT }, (_, i) => i + 1)
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
 
-test('each cohort has a state of its own after each block in which it changed', () => {
+test('each cohort has its own state after each block in which it changed', () => {
   const at = (blockNumber: number, logIndex: number) => ({
     blockNumber,
     blockHash: word(blockNumber),
@@ -43,7 +43,7 @@ test('each cohort has a state of its own after each block in which it changed', 
   )
 })
 
-test('cohorts of other intervals or phases have turns of their own, however their digits run together', () => {
+test('cohorts of other intervals or phases have other turns, even if their digits run together', () => {
   const times = Array.from({ length: 400 }, (_, i) => i)
   for (let intervalSec = 11; intervalSec < 40; intervalSec++)
     for (let phase = 10; phase < intervalSec; phase++) {
@@ -59,7 +59,7 @@ test('cohorts of other intervals or phases have turns of their own, however thei
     }
 })
 
-test('no two draws, inner transfers or residues have one name', () => {
+test('no two draws, inner transfers or residues share a key', () => {
   const wallets = [1, 17].map((n) => address(`0x${n.toString(16).padStart(40, '0')}`))
   const draws = numbers.flatMap((cohort) => numbers.map((due) => turnDigest(word(1), cohort, due)))
   const inner = numbers.flatMap((tx) =>

@@ -27,7 +27,7 @@ const sent = (nonce: number, blockNumber = 1, txIndex = 0): NonceUse => ({
 const held = (...args: Parameters<typeof authorizationsHeld>) => authorizationsHeld(...args).map(({ nonce }) => nonce)
 const next = new Map([[OURS, 7]])
 
-test('an authorization holds with its account’s next nonce alone, one after another in the order of the chain', () => {
+test('an authorization counts with its account’s next nonce only, one by one in chain order', () => {
   assert.deepEqual(held(next, [], [authorized(7)]), [7])
   assert.deepEqual(held(next, [], [authorized(6), authorized(8)]), [])
   assert.deepEqual(held(next, [], [authorized(7), authorized(7), authorized(8)]), [7, 8])
@@ -45,7 +45,7 @@ test('a transaction uses its own nonce before the authorizations that it carries
   )
 })
 
-test('an account whose nonce is not known holds none; what holds moves nothing and costs nothing', () => {
+test('an authorization counts only with a nonce, and then moves and costs nothing', () => {
   assert.deepEqual(held(next, [], [authorized(0, 1, 0, OTHER)]), [])
   const unknown = new Map<never, never>()
   assert.deepEqual(held(unknown, [sent(7, 1)], [authorized(8, 2), authorized(10, 3)]), [8], 'its transaction says it')

@@ -36,7 +36,7 @@ test('a wallet holds from its block and its time on, whichever comes last', () =
   )
 })
 
-test('of two wallets that are to hold from one block on, the one entered last does, and the other is an old one', () => {
+test('of two wallets with one first block, the later entry is in force, and the other is old', () => {
   const wallets = [wallet(1), wallet(2, later), wallet(3, later)]
   assert.equal(holdsAt(wallets, 100, 1_000), '3')
   const isOld = (n: number, time: number) => isOldWallet(wallets, wallet(n).wallet, { number: 100, time })

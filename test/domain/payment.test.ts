@@ -135,9 +135,9 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
   ['the last place in a wallet is sold', { walletNodes: 18, walletInFlight: 1 }, 'accepted'],
   ['a holding of exactly what is needed suffices', { holding: { kind: 'read', amountWei: 1000n } }, 'accepted'],
   ['a holding one unit short does not', { holding: { kind: 'read', amountWei: 999n } }, 'held holding'],
-  ['an unreadable holding is asked again', { holding: { kind: 'unreadable', sinceSec: 0 } }, 'undecided'],
+  ['an unreadable holding is retried', { holding: { kind: 'unreadable', sinceSec: 0 } }, 'undecided'],
   [
-    'an unreadable holding is asked again to the last second',
+    'an unreadable holding is retried to the last second',
     { holding: { kind: 'unreadable', sinceSec: RETRY_SEC - 1 } },
     'undecided',
   ],
@@ -161,7 +161,7 @@ for (const [sentence, facts, expected] of edges) {
   test(sentence, () => assert.equal(verdictOf({ ...good, ...facts }), expected))
 }
 
-test('whatever the facts, accepted means that each rule was looked at and satisfied, and the other way round', () => {
+test('with any facts, accepted means that each rule was checked and met, and vice versa', () => {
   const small = fc.integer({ min: 0, max: 3 })
   const own: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
   const selected = own.flatMap((t) => [t, { ...t, allowlist: LIST }])
@@ -236,9 +236,9 @@ const places: [string, Partial<PaymentFacts>, string][] = [
   ['the last place is sold', { sold: 4 }, 'accepted'],
   ['beyond the supply nothing is sold', { sold: 5 }, 'held soldOut'],
   ['a supply lowered to less than is sold sells nothing', { sold: 6 }, 'held soldOut'],
-  ['the last place that nobody reserves is sold', { sold: 3, reserved: 1 }, 'accepted'],
+  ['the last place without a reservation is sold', { sold: 3, reserved: 1 }, 'accepted'],
   ['for a place that an undecided payment reserves, a later one waits', { sold: 4, reserved: 1 }, 'undecided'],
-  ['what has no place is told before the chain is read', { sold: 5, holding: { kind: 'notNeeded' } }, 'held soldOut'],
+  ['no place is a verdict without a reading of the chain', { sold: 5, holding: { kind: 'notNeeded' } }, 'held soldOut'],
   [
     'what cannot be read for an hour gives its place up',
     { holding: { kind: 'unreadable', sinceSec: PLACE_RESERVED_SEC } },
@@ -263,7 +263,7 @@ test('a verdict about a place keeps what recomputes it', () => {
   assert.deepEqual(evidenceOf({ sold: 5, reserved: 1 }), { supply: 5, sold: 5, reserved: 1, place: undefined })
 })
 
-test('the transfer alone shows what is no sale', () => {
+test('the transfer alone reveals that it is no sale', () => {
   assert.equal(refuseTransfer(good), null)
   assert.equal(refuseTransfer({ ...good, from: account(2) }), 'operator')
 })
@@ -309,7 +309,7 @@ test('a version by grace that asks for another token than the first does not sel
   assert.equal(verdictOf({ ...one, ...read(999n), selection: sale(full, tier) }), 'held tierAllowance')
 })
 
-test('an undecided payment names the fact that is missing', () => {
+test('an undecided payment reports the missing fact', () => {
   const missing = (facts: Partial<PaymentFacts>) => {
     const verdict = judgePayment({ ...good, ...facts })
     return verdict.kind === 'undecided' ? verdict.missing : assert.fail(verdict.kind)
@@ -325,7 +325,7 @@ test('an undecided payment names the fact that is missing', () => {
   assert.equal(missing({ selection: limited(5), sold: 4, reserved: 1 }), 'place')
 })
 
-test('however payments of wallets come, none gets more than its allowance or the cap, and none is moved by another wallet’s', () => {
+test('in any order of payments, each wallet gets at most its allowance, unmoved by other wallets', () => {
   const bought = fc.array(fc.tuple(fc.constantFrom(BUYER, account(6), account(7)), fc.boolean()), { maxLength: 30 })
   fc.assert(
     fc.property(
@@ -381,7 +381,7 @@ test('a version in its grace sells by all its terms, and lends none of them to a
   assert.deepEqual(outcomes, ['held notListed', 'accepted', 'accepted'])
 })
 
-test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {
+test('an unreadable holding is retried after half of the wait so far, at latest at its hold', () => {
   const sold = (supply: number | null, holdingRetrySec: number) => ({
     ...{ kind: 'onSale' as const, tier: { ...tier, holdingRetrySec }, others: [], byGrace: false, supply },
   })

@@ -18,7 +18,7 @@ const entry = (fromTime: number, payouts: boolean): CreditTerms => ({
 })
 const OFF_AT_100 = [entry(0, true), entry(100, false)]
 
-test('a turn that is owed by the terms is paid, whatever windows there are', () => {
+test('a turn that the terms owe is paid, with any windows', () => {
   assert.equal(turnFate([entry(0, true)], [{ window: 1, from: 0, until: NO_END }], 50), 'pay')
   assert.equal(turnFate([], [], 50), 'pay')
 })
@@ -30,7 +30,7 @@ test('a turn due exactly when an entry begins goes by it', () => {
   )
 })
 
-test('a turn not owed is skipped inside a window, waits behind the last, and is paid where no window can come any more', () => {
+test('a turn not owed is skipped in a window, else waits, and is paid if no window can follow', () => {
   const windows = [{ window: 1, from: 120, until: 200 }]
   assert.deepEqual(
     [119, 120, 199, 200].map((due) => turnFate(OFF_AT_100, windows, due)),
@@ -38,7 +38,7 @@ test('a turn not owed is skipped inside a window, waits behind the last, and is 
   )
 })
 
-test('the owner adds a window for what is off, ends it where payouts are on again, and has nothing to do where both agree', () => {
+test('the owner adds a window if payouts are off, ends it if they are on, else does nothing', () => {
   assert.equal(windowCallNeeded([entry(0, true)], [], 50), null)
   assert.deepEqual(windowCallNeeded(OFF_AT_100, [], 50), {
     name: 'addNotOwed',
@@ -59,7 +59,7 @@ test('the owner adds a window for what is off, ends it where payouts are on agai
   })
 })
 
-test('an owner who does what is needed, again and again, leaves no turn waiting, and takes none that was owed', () => {
+test('an owner who follows each hint leaves no turn waiting and skips none that was owed', () => {
   const anyTerms = fc
     .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 5 })
     .chain((times) =>
@@ -110,7 +110,7 @@ function actNeeded(terms: CreditTerms[], windows: NotOwedWindow[], now: number):
   return { name: 'addNotOwed', window: BigInt(last.window + 1), from: BigInt(from), until: BigInt(ends) }
 }
 
-test('the owner’s next act ends a window after its last turn not owed, or adds one for the next such turns', () => {
+test('the owner’s next act ends a window after its last turn not owed, or adds one for the next', () => {
   const time = fc.integer({ min: 0, max: 50 })
   const entries = fc.uniqueArray(fc.tuple(time, fc.boolean()), { selector: ([at]) => at, maxLength: 5 })
   const edges = fc.uniqueArray(time, { maxLength: 4 })

@@ -12,7 +12,7 @@ const FACTS: RefundFacts = {
   believesOne: false,
 }
 
-test('a refund is safe once every signed mint has run out in a final block, and the payment’s own block is final', () => {
+test('a refund is safe once every signed mint has lapsed and the payment’s block is final', () => {
   const rows: [Partial<RefundFacts>, { safeAfter: number | null; mayStillMint: boolean; isPaymentFinal: boolean }][] = [
     [{}, { safeAfter: null, mayStillMint: false, isPaymentFinal: true }],
     [{ signedUntil: 4_999 }, { safeAfter: 4_999, mayStillMint: false, isPaymentFinal: true }],
@@ -42,7 +42,7 @@ test('a refund is safe once every signed mint has run out in a final block, and 
   }
 })
 
-test('nothing is sent to a payer whom one provider names, unless its word is enough on that chain', () => {
+test('a payer whom only one provider reports gets no refund, unless its word is enough there', () => {
   for (const proof of ['proven', 'agreed', 'believed', null] as const)
     for (const believesOne of [true, false])
       assert.equal(isRefundSafe(judgeRefund({ ...FACTS, proof, believesOne })), proof !== 'believed' || believesOne)

@@ -253,7 +253,7 @@ function assertCredited(node: { cohort: number; creditedWei: bigint }, { row, co
   if (left) assert.equal(sumUntil(all, left, row?.turnsAtMint ?? 0), left.creditedWei)
 }
 
-test('any history gives each node, cohort and round what a loop over all nodes gives it, in whatever ranges it is followed', () => {
+test('any history gives what a loop over all nodes gives, in any ranges of blocks', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 80, size: 'max' }), fc.array(fc.nat({ max: 60 })), (acts, cuts) => {
       const naive = play([['open', 50, 1_050], ...acts])
@@ -305,7 +305,7 @@ test('any history gives each node, cohort and round what a loop over all nodes g
   )
 })
 
-test('a cohort can be taken back to what it was after any block', () => {
+test('a cohort can return to its state after any block', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 60, size: 'max' }), (acts) => {
       const naive = play([['open', 50, 1_050], ...acts])
@@ -335,7 +335,7 @@ test('the cohorts a replay starts from are not changed by it', () => {
   assert.deepEqual(cohorts, before)
 })
 
-test('a round was paid from the surplus where the contract says so, else with the value that it brought', () => {
+test('a round was paid from surplus if the contract reports that, else with its own value', () => {
   const modesOf = (fromSurplus: boolean[]) => {
     const naive = play([
       ['open', 50, 1_050],
@@ -349,7 +349,7 @@ test('a round was paid from the surplus where the contract says so, else with th
   assert.deepEqual(modesOf([false, true, false]), ['treasury', 'swaps', 'treasury'])
 })
 
-test('a node whose mint was kept from the ledger leaves its cohort without making it smaller than empty', () => {
+test('a node that the ledger never saw minted cannot make its cohort smaller than empty', () => {
   const naive = play([
     ['open', 50, 1_050],
     ['mint', 0, account(1)],
@@ -367,7 +367,7 @@ test('an event of a cohort that was never seen opened stops the follower with th
   assert.throws(() => replay(new Map(), naive.events.slice(1)), MissingHistory)
 })
 
-test('each kind of event becomes its rows, with where it stands', () => {
+test('each kind of event becomes its rows, with its position', () => {
   const at = { blockNumber: 9, blockHash: word(9), blockTime: 1_100, txHash: word(99) }
   const event = (fields: object) => ({ ...at, txIndex: 3, logIndex: 4, ...fields }) as FactoryEvent
   const cohort: LedgerCohort = {
@@ -487,7 +487,7 @@ test('each kind of event becomes its rows, with where it stands', () => {
   ])
 })
 
-test('a report of missing history says what to set', () => {
+test('a report of missing history suggests the setting', () => {
   const event = { kind: 'intervalSet', cohort: 7, intervalSec: 60, blockNumber: 1 } as FactoryEvent
   assert.throws(() => replay(new Map(), [event]), /cohort 7, .* START_BLOCK must not be later/)
 })

@@ -46,7 +46,7 @@ test('a cohort is due when it has nodes and its time has come', () => {
   assert.equal(isDue(cohort({ size: 0 }), 1000), false)
 })
 
-test('a new node waits at least an interval less a slot, at most an interval, for a time on the grid', () => {
+test('a new node waits between an interval less a slot and an interval, until a time on the grid', () => {
   fc.assert(
     fc.property(schedules, times, (schedule, now) => {
       const wait = firstTurnDue(schedule, now) - now
@@ -82,7 +82,7 @@ test('a tier without cohorts needs one for each phase, soonest needed first', ()
   assert.deepEqual(openings[0], { tierNo: 1, firstDue: 1100, intervalSec: 100 })
 })
 
-test('a phase whose turn waits to be paid gets a second cohort only where somebody waits to join it', () => {
+test('a phase with an unpaid turn gets a second cohort only if a buyer waits to join it', () => {
   const all = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false).map((o, i) =>
     cohort({ ...o, cohort: i, nextDue: o.firstDue }),
   )
@@ -141,7 +141,7 @@ const acts = fc.array(
   { maxLength: 60, size: 'max' },
 )
 
-test('however time goes and whatever is paid, a new node waits between an interval less a slot and an interval', () => {
+test('with any payments and times, a new node waits an interval less a slot to an interval', () => {
   fc.assert(
     fc.property(schedules, times, acts, (schedule, now, steps) => {
       const model = new Model(schedule, now)
@@ -158,7 +158,7 @@ test('however time goes and whatever is paid, a new node waits between an interv
   )
 })
 
-test('where turns are paid, there are never more cohorts than phases, however long it goes on', () => {
+test('if turns are paid, there are never more cohorts than phases', () => {
   fc.assert(
     fc.property(schedules, times, acts, (schedule, now, steps) => {
       const model = new Model(schedule, now)
@@ -184,14 +184,14 @@ test('cohorts of another tier or interval are no phases of this one', () => {
   assert.deepEqual(openingsNeeded({ cohorts: cohorts({ intervalSec: 200 }), schedule, now: 1000 }, 1, false), own)
 })
 
-test('where somebody waits and a cohort can be joined, none is opened for its phase', () => {
+test('if a buyer waits and a cohort can take them, none is opened for its phase', () => {
   const cohorts = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false).map((o, i) =>
     cohort({ cohort: i, nextDue: o.firstDue }),
   )
   assert.deepEqual(openingsNeeded({ cohorts, schedule, now: 1000 }, 1, true), [])
 })
 
-test('while no turn is paid, the nodes of a tier share one cohort for an interval, whatever slot they come in', () => {
+test('while no turn is paid, a tier’s nodes share one cohort for an interval, from any slot', () => {
   const schedule = { intervalSec: 86_400, slotSec: 3_600 }
   const cohorts: CohortState[] = []
   let opened = 0

@@ -52,7 +52,7 @@ const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
     { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 90n },
   ],
   [
-    'a stuck one offers what a new one would, where that is more',
+    'a stuck one offers what a new one would, if that is more',
     { headBlock: stuck, feesNow: { maxFeeWei: 2000n, maxPriorityFeeWei: 5n } },
     { kind: 'bump', maxFeeWei: 2000n, maxPriorityFeeWei: 90n },
   ],
@@ -132,7 +132,7 @@ for (const [sentence, of, fields, expected] of refused)
   test(`what a pool refused ${sentence}`, () =>
     assert.deepEqual(decideSend({ ...tx, lastOutcome: 'feeTooLow', ...of }, { ...view, ...fields }), expected))
 
-test('what an account has too little ether for is not offered at a higher fee, unless its time is over', () => {
+test('a transaction beyond the account’s ether keeps its fee, unless its time is over', () => {
   const poor = { ...tx, lastOutcome: 'insufficientFunds' }
   assert.deepEqual(decideSend(poor, { ...view, headBlock: stuck }), { kind: 'resend' })
   assert.equal(decideSend(poor, { ...view, headBlock: stuck, isLapsed: true }).kind, 'bump')

@@ -53,7 +53,7 @@ for (const [what, fields, refusal] of entries)
     assert.equal(called, refusal?.replaceAll(/\b(minWei|maxWei|intervalSec|slotSec|zero)\b/g, '<$1>') ?? null)
   })
 
-test('a turn of nothing may be entered if it is asked for; the base rate counts if no tier has a higher one', () => {
+test('a turn of nothing needs a confirmation, and the base rate counts if no tier is higher', () => {
   const { intervalSec } = SOUND
   assert.equal(refuseTerms({ ...SOUND, minWei: wei(0n) }, { ...LIMITS, zeroAllowed: true }), null)
   const most = creditMaxWei(intervalSec, 10_000)
@@ -78,7 +78,7 @@ test('two entries are equal if each of their fields is', () => {
     assert.equal(sameTerms(SOUND, { ...SOUND, [field]: value }), false, field)
 })
 
-test('the owner widens the bounds only if a turn at some rate is outside them, and never narrows them', () => {
+test('the owner widens the bounds only if some turn is outside them, and never narrows them', () => {
   const range = { minWei: wei(10n * GWEI), maxWei: wei(20n * GWEI) }
   const needed = (floorWei: bigint, ceilingWei: bigint) =>
     boundsNeeded(range, LIMITS.payoutBps, { floorWei: wei(floorWei), ceilingWei: wei(ceilingWei) })

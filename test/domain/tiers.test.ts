@@ -54,7 +54,12 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
   ['the one before both has its grace from their block on', atOnce, at(20, 100n), 'onSale basic@1 byGrace'],
   ['the block before a tier is taken off sale sells it', closed, at(19, 100n), 'onSale basic@1'],
   ['a tier taken off sale is sold for a grace', closed, at(109, 100n, 200 + GRACE_SEC - 1), 'onSale basic@1 byGrace'],
-  ['a tier off sale is named after the grace, not sold', closed, at(110, 100n, 200 + GRACE_SEC), 'offSale basic@2'],
+  [
+    'a tier off sale is identified after the grace, not sold',
+    closed,
+    at(110, 100n, 200 + GRACE_SEC),
+    'offSale basic@2',
+  ],
   [
     'an old price of a tier taken off sale has a grace, too',
     [version(), version({ version: 2, price: 200n, onSale: false, fromBlock: 20, fromTime: 200 })],
@@ -62,19 +67,19 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
     'onSale basic@1 byGrace',
   ],
   [
-    'a tier taken off sale at once is sold in no later block',
+    'a tier taken off sale immediately is sold in no later block',
     [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
     at(20, 100n),
     'offSale basic@2',
   ],
   [
-    'a tier taken off sale at once is not sold in a block of the same time either',
+    'a tier taken off sale immediately is not sold in a block of the same time either',
     [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
     at(20, 100n, 199),
     'offSale basic@2',
   ],
   [
-    'a price changed at once also ends the graces that were left',
+    'a price changed immediately also ends the graces that were left',
     [...raised, version({ version: 3, price: 300n, graceSec: 0, fromBlock: 30, fromTime: 300 })],
     at(30, 100n),
     'none',
@@ -192,7 +197,7 @@ for (const [sentence, versions, fields, now, expected] of refusals) {
   })
 }
 
-test('whatever was entered without objection, an amount buys at most one tier at any block', () => {
+test('with any accepted entries, an amount buys at most one tier at any block', () => {
   const step = fc.record({
     tier: fc.integer({ min: 0, max: 2 }),
     price: fc.integer({ min: 1, max: 4 }),
@@ -268,7 +273,7 @@ test('the payout is that of the version in force at the time, and unknown before
   }
 })
 
-test('of two versions that begin at one time the last one says what a turn pays', () => {
+test('of two versions with one start, the last decides what a turn pays', () => {
   for (const versions of [atOnce, atOnce.toReversed()])
     assert.deepEqual(
       [99, 199, 200, 201].map((time) => payoutBpsAt(versions, 1, time)),
@@ -276,7 +281,7 @@ test('of two versions that begin at one time the last one says what a turn pays'
     )
 })
 
-test('a supply holds from its block on, for what is bought by grace too; a lower one at once', () => {
+test('a supply holds from its block on, also for purchases by grace, and a lower one immediately', () => {
   const raised = [
     version({ supply: 5 }),
     version({ version: 2, price: 200n, supply: 10, fromBlock: 20, fromTime: 200 }),
@@ -297,7 +302,7 @@ test('a supply holds from its block on, for what is bought by grace too; a lower
   )
 })
 
-test('what is paid before an opening is measured by its price, not taken for dust', () => {
+test('a payment before an opening is measured by its price, and is no dust', () => {
   const versions = [version({ opensAt: 1_000 }), version({ tierId: 'plus', tierNo: 2, price: 500n })]
   assert.equal(lowestPriceAt(versions, { blockNumber: 10, blockTime: 200 }), 100n)
 })
@@ -346,7 +351,7 @@ test('a list that stays counts once', () => {
   assert.deepEqual(listsAt([listed, next({ allowlist: OLD ?? null, maxPerWallet: 5 })], IN_GRACE), [OLD])
 })
 
-test('a tier that gets its first list is open to anyone until the grace ends; one that loses it, at once', () => {
+test('a tier’s first list applies after the grace, and a tier without its list opens immediately', () => {
   const first = [open, next({ allowlist: NEW ?? null })]
   assert.deepEqual(listsAt(first, IN_GRACE), [NEW, null])
   assert.deepEqual(listsAt(first, 200 + GRACE_SEC), [NEW])

@@ -37,7 +37,7 @@ test('every state can be reached and left', () => {
   }
 })
 
-test('a move to held or ignored alone says for what, and no other move does', () => {
+test('only a move to held or ignored states a reason', () => {
   for (const name of NAMES) {
     const { to, reasons } = ruleOf(name)
     const [only] = to

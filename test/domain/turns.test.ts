@@ -26,7 +26,7 @@ const off = (windows: { from: number; until: number }[]): OwedTurns => ({
 })
 const on: OwedTurns = { terms: [from(0, true)], windows: [] }
 
-test('where payouts are on, every turn that has come is owed', () => {
+test('if payouts are on, every turn that has come is owed', () => {
   const cases: [number, number][] = [
     [999, 0],
     [1_000, 1],
@@ -42,7 +42,7 @@ test('where payouts are on, every turn that has come is owed', () => {
     )
 })
 
-test('turns within a window are skipped, those after it are paid, up to the next window; beyond the last, they wait', () => {
+test('turns in a window are skipped, later ones paid until the next, those after the last wait', () => {
   const window = (begins: number, until: number) => ({ from: begins, until })
   const cases: [ReturnType<typeof window>[], number, number, number, boolean][] = [
     // windows, skipped, payable, first payable, delayed; of the turns from 1000 to 1500
@@ -66,7 +66,7 @@ test('turns within a window are skipped, those after it are paid, up to the next
     )
 })
 
-test('of turns in a row each has the fate that it has alone, and round by round all are done, or wait', () => {
+test('turns in a row each end as they would alone, until all are done or wait', () => {
   const time = fc.integer({ min: 0, max: 3_000 })
   const switches = fc.uniqueArray(fc.tuple(time, fc.boolean()), { selector: ([at]) => at, maxLength: 5 })
   const times = fc.uniqueArray(time, { maxLength: 8 })
@@ -97,7 +97,7 @@ test('of turns in a row each has the fate that it has alone, and round by round 
   )
 })
 
-test('a cohort is worth a skip only where it would take the node then, and no other takes it now', () => {
+test('a skip is worthwhile only if the cohort takes the node then and no other takes it now', () => {
   const state = (number: number, nextDue: number, size = 1) => ({
     cohort: number,
     tierNo: 1,

@@ -111,7 +111,7 @@ test('equal statements of both sides are no drift, in any order', () => {
   assert.deepEqual(compareCounters(counters, { ...counters }), [])
 })
 
-test('each field that differs is named with both values', () => {
+test('each differing field is reported with both values', () => {
   const theirs = node(1n, { owner: OTHER, creditedWei: 11n, withdrawnWei: 5n, cohort: 2 })
   assert.deepEqual(compareNodes([node(1n)], [theirs]), [
     { kind: 'node', nodeId: '1', field: 'owner', ledger: OWNER, chain: OTHER },
@@ -128,7 +128,7 @@ test('each field that differs is named with both values', () => {
   )
 })
 
-test('a node that only one side knows is named for that side', () => {
+test('a node on one side only is reported for that side', () => {
   assert.deepEqual(compareNodes([node(1n), node(2n)], [node(1n), node(3n)]), [
     { kind: 'notInLedger', nodeId: '3' },
     { kind: 'notOnChain', nodeId: '2' },
@@ -141,7 +141,7 @@ test('the bounds are those of the chain', () => {
   assert.equal(ZERO_HASH, `0x${'0'.repeat(64)}`)
 })
 
-test('a refused value is shown, in part where it is long', () => {
+test('a refused value is shown, and cut if it is long', () => {
   const long = 'z'.repeat(500)
   assert.throws(() => wei(-5n), { message: 'not an amount of wei: -5' })
   assert.throws(() => parseWei(long), { message: `not a decimal amount of wei: ${long.slice(0, 90)}` })

@@ -37,7 +37,7 @@ describe('against an embedded service', () => {
   })
   after(() => service?.stop())
 
-  test('one wallet plays from the payment to the withdrawal, then several at once', async () => {
+  test('one wallet plays from payment to withdrawal, then several together', async () => {
     const one = await demo('--url', service.url)
     assert.equal(one.code, 0, one.output)
     for (const step of [
@@ -58,7 +58,7 @@ describe('against an embedded service', () => {
     assert.equal(totalNodes, 18)
   })
 
-  test('twelve wallets pay for ten places at once, two for a list, and each verdict is what chain and list make it', async () => {
+  test('twelve wallets pay for ten places, two for a list, and get the verdicts of chain and list', async () => {
     const { code, output } = await demo('--url', service.url, '--sell-out')
     assert.equal(code, 0, output)
     assert.equal([...output.matchAll(/place \d+: 0x\w{40} minted/g)].length, 10, output)
@@ -75,7 +75,7 @@ describe('against an embedded service', () => {
   })
 })
 
-test('without a service it says how to start one', async () => {
+test('without a service it explains how to start one', async () => {
   const { code, output } = await demo('--url', 'http://127.0.0.1:9')
   assert.equal(code, 1)
   assert.match(output, /^Nothing answers at http:\/\/127\.0\.0\.1:9\. Start the service with "npm start"/)

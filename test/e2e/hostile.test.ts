@@ -18,7 +18,7 @@ const STRANGERS = 12
 const CONNECTIONS_EACH = 100
 const noPrlimit = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit (util-linux) is not installed'
 
-test('idle connections by the thousand take no file that a sale needs', { skip: noPrlimit }, async () => {
+test('thousands of idle connections use no file that a sale needs', { skip: noPrlimit }, async () => {
   const launcher = ['prlimit', `--nofile=${FILES_MAX}:${FILES_MAX}`]
   const service = await startService(temporaryDirectory(), {}, () => {}, launcher)
   const sockets: Socket[] = []

@@ -13,7 +13,7 @@ const ROUNDS = 5
 /** Only ends a run that hangs. */
 const TIMEOUT_MS = 300_000
 
-test('under load, in bad weather, with passes running, every request is answered and none with an error', {
+test('under load and provider faults, every request gets an answer, and none an error', {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   const business = await openBusiness(ROUNDS)

@@ -43,7 +43,7 @@ async function assertMatchesContract(nodeId: string, buyer: ReturnType<typeof wa
   })
 }
 
-test('with nothing configured it starts, and says where it answers', async () => {
+test('with no settings it starts, and prints its address', async () => {
   service = await startService(dataDir, FAST)
   assert.deepEqual(Object.keys(await wellKnown()).sort(), [
     'apiBase',
@@ -130,7 +130,7 @@ test('killed in the middle of a sale and started again, it loses nothing and dou
   for (const buyer of buyers) assert.equal((await nodesOf(buyer.address)).length, 1)
 })
 
-test('PostgreSQL killed takes the service with it, and the next start has everything', async () => {
+test('if PostgreSQL is killed the service ends, and the next start has everything', async () => {
   const before = await service.get<{ totalNodes: number }>('/api/stats')
   const postmaster = readFileSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]
   process.kill(Number(postmaster), 'SIGKILL')
@@ -145,11 +145,11 @@ test('PostgreSQL killed takes the service with it, and the next start has everyt
   await assertMatchesContract(nodeId, wallet(10, chain))
 })
 
-test('a second service on the same data directory is refused, and says why', async () => {
+test('a second service on the same data directory is refused with the reason', async () => {
   await assert.rejects(startService(dataDir, FAST), /DATA_DIR/)
 })
 
-test('a taken port is refused by the name of its setting', async () => {
+test('a port in use is refused with its setting’s name', async () => {
   const { port } = new URL(service.url)
   await assert.rejects(startService(temporaryDirectory(), { ...FAST, PORT: port }), /PORT/)
 })

@@ -60,7 +60,7 @@ test('the package has no TypeScript, and each line of its modules is that of the
     )
 })
 
-test('the bill of materials names each package of the service with its digest, and no other', () => {
+test('the bill of materials lists each package of the service with its digest, and no other', () => {
   const bill = readdirSync(packages).find((name) => name.endsWith('.cdx.json')) ?? assert.fail('there is none')
   const { components } = JSON.parse(readFileSync(join(packages, bill), 'utf8'))
   const lock = JSON.parse(readFileSync(join(installed, 'node-ledger/npm-shrinkwrap.json'), 'utf8'))
@@ -68,7 +68,7 @@ test('the bill of materials names each package of the service with its digest, a
   for (const { name, hashes } of components) assert.equal(hashes?.[0].alg, 'SHA-512', name)
 })
 
-test('the command says its version', () => {
+test('the command prints its version', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   assert.equal(run(join(installed, '.bin/node-ledger'), '--version').trim(), version)
   assert.doesNotMatch(service.output(), /npm run/)
@@ -82,7 +82,7 @@ test('pages, the API’s reference and its document are in it', async () => {
   }
 })
 
-test('it sells a node, as the installed client tells', async () => {
+test('it sells a node, which the installed client reports', async () => {
   const chain = await service.get<WellKnown>('/.well-known/node-ledger.json')
   const buyer = wallet(10, chain)
   await buyer.pay(chain.paymentAddress, 10n ** 16n)

@@ -74,7 +74,7 @@ after(async () => {
   await service?.stop()
 })
 
-test('wallets of both common libraries sign in, and see what is theirs', async () => {
+test('wallets of both common libraries sign in, and see their own data', async () => {
   for (const signer of [viemWallet(10), ethersWallet(10)]) {
     const cookie = await signIn(signer)
     const response = await fetch(`${service.url}/api/me`, { headers: { cookie } })

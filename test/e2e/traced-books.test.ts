@@ -124,7 +124,7 @@ async function exported(kind: string) {
   return { rows, facts: facts as Record<string, string> }
 }
 
-test('webhooks tell each traced payment once, by its own ref, to the wei', async () => {
+test('webhooks report each traced payment once, by its own ref, to the wei', async () => {
   const held = told('payment.held')
   const facts = (data: Record<string, unknown>) => [data.txHash, data.from, data.valueWei, data.reason]
   assert.deepEqual(
@@ -151,7 +151,7 @@ test('webhooks tell each traced payment once, by its own ref, to the wei', async
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('the statement explains the payments wallet to the wei, by payments, dust, refunds and what else was sent', async () => {
+test('the statement explains the payments wallet to the wei: payments, dust, refunds, outflows', async () => {
   const number = Number((await world.chain.block()).number)
   const { json, text } = await desk.get(`statement?from=${opening.block + 1}&to=${number}`)
   const account = json.accounts?.find(({ name }: { name: string }) => name === 'payments wallet') ?? assert.fail(text)
@@ -213,7 +213,7 @@ test('every export has each of them once, and its totals are theirs', async () =
   )
 })
 
-test('what a reorganisation takes out and another block brings back is told, and booked once', async () => {
+test('a payment that a reorg moves to another block is reported, and booked once', async () => {
   const wallet = world.at(3)
   const txHash = await world.call(9, PAYER, splitTo([wallet, BASIC], [wallet, ODD]), BASIC + ODD)
   const raw = await world.raw(txHash)

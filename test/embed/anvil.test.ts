@@ -74,7 +74,7 @@ test('a new chain is the well-known one, with 20 funded accounts', async () => {
   await chain.stop()
 })
 
-test('blocks, transactions and balances go on after a stop and a start', async () => {
+test('blocks, transactions and balances survive a stop and a start', async () => {
   const dataDir = temporaryDirectory()
   const first = await start(dataDir)
   const hash = await pay(first.rpcUrl)
@@ -123,7 +123,7 @@ test('contracts see the right hash of the first trusted block and those after it
   await stop()
 })
 
-test('it mines a block each second by itself', async () => {
+test('it mines a block each second', async () => {
   // Before its clock starts, so no block can be early by our clock.
   const startedAt = Date.now()
   const chain = await start(temporaryDirectory(), { blockTimeSec: 1, persist: false })
@@ -152,7 +152,7 @@ for (const guard of ['pdeathsig', 'watcher'] as const) {
   })
 }
 
-test('kill -9 of the chain loses at most what came since the last save, and the service hears of it', async () => {
+test('after kill -9 the chain lacks only what came since its last save, and the service hears it', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   const told = new Promise((resolve) => chain.onExit(resolve))
@@ -165,7 +165,7 @@ test('kill -9 of the chain loses at most what came since the last save, and the 
   await next.stop()
 })
 
-test('saves that come at once are each whole, and the last block stays saved', async () => {
+test('simultaneous saves are each whole, and the last block stays saved', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   const { saved } = stateFiles(join(dataDir, 'chain'))
@@ -203,7 +203,7 @@ test('a chain whose states are all damaged is refused, not replaced by a new one
   await assert.rejects(start(dataDir), EmbedError)
 })
 
-test('a taken port is an error that names the setting', async () => {
+test('a port in use is an error with the setting’s name', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()

@@ -43,7 +43,7 @@ test('a damaged lock does not block', async () => {
   ;(await lockDataDir(dataDir)).release()
 })
 
-test('of several that find a dead lock at once, one gets the directory', async () => {
+test('if several find a dead lock together, one gets the directory', async () => {
   const dataDir = temporaryDirectory()
   writeFileSync(join(dataDir, 'service.lock'), JSON.stringify({ pid: 1, identity: 'another boot:1' }))
   const started = await Promise.allSettled([1, 2, 3].map(() => startService({ dataDir })))

@@ -62,14 +62,14 @@ test('rows, port and password are the same after a stop and a start', async () =
   await second.stop()
 })
 
-test('text sorts by code point and the time zone is UTC, whatever the system is set to', async () => {
+test('text sorts by code point and the time zone is UTC on any system', async () => {
   const server = await start(shared)
   const [row] = await withSql(server.url, (sql) => sql`select current_setting('TimeZone') as zone, 'Z' < 'a' as sorted`)
   assert.deepEqual({ ...row }, { zone: 'UTC', sorted: true })
   await server.stop()
 })
 
-test('only who knows the password gets in, and only over the loopback interface', async () => {
+test('only callers with the password connect, and only over the loopback interface', async () => {
   const server = await start(shared)
   const wrong = new URL(server.url)
   wrong.password = 'wrong'
@@ -130,7 +130,7 @@ test('a server that an earlier run left behind is stopped, and its rows are ther
   await next.stop()
 })
 
-test('a lock file that names a process which is something else does not block, nor harm that process', async () => {
+test('a lock file whose process is now another program blocks nothing and harms no process', async () => {
   const data = join(shared, 'postgres', 'data')
   // Not this process, because the server recognises its own parent's pid as stale.
   const stranger = spawn('sleep', ['60'])
@@ -143,7 +143,7 @@ test('a lock file that names a process which is something else does not block, n
   await server.stop()
 })
 
-test('a lock file that names a dead process which was not yet collected does not block', async () => {
+test('a lock file of a dead but uncollected process does not block', async () => {
   const data = join(shared, 'postgres', 'data')
   // The shell becomes a program that reaps no children; only then does the signal end its child.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
@@ -160,7 +160,7 @@ test('a lock file that names a dead process which was not yet collected does not
   await server.stop()
 })
 
-test('another port is taken when the last one is in use', async () => {
+test('another port is chosen if the last one is in use', async () => {
   const first = await start(shared)
   await first.stop()
   const other = createServer()
@@ -196,7 +196,7 @@ function cannotBeNormalUser(): boolean {
   return !isRoot || !succeeds('setpriv', [...NORMAL_USER.slice(1), 'test', '-r', SERVICE])
 }
 
-test('root without user namespaces runs it as an unprivileged user, below directories only root may enter', {
+test('root without namespaces runs it unprivileged, below directories that only root may enter', {
   skip: cannotRunAs('setpriv'),
 }, async () => {
   const dataDir = temporaryDirectory()

@@ -64,7 +64,7 @@ test('a link to nowhere is replaced', () => {
   assert.equal(readFileSync(join(root, 'native', 'lib', 'libone.so'), 'utf8'), 'one')
 })
 
-test('several processes may repair at once', async () => {
+test('several processes may repair together', async () => {
   const root = unpack()
   symlinkSync('gone.so', join(root, 'native', 'lib', 'libone.so'))
   const code = `import { repairLibraries } from '${PROGRAMS}'; repairLibraries('${root}', '${root}/unused')`
@@ -74,7 +74,7 @@ test('several processes may repair at once', async () => {
   }
 })
 
-test('a package that belongs to someone else gets its links in the data directory, and its programs run', async () => {
+test('someone else’s package gets its links in the data directory, and its programs run', async () => {
   const root = copyPackage()
   const libraryDir = join(temporaryDirectory(), 'lib')
   const lib = join(root, 'native', 'lib')

@@ -89,7 +89,7 @@ for (const [sentence, move, ahead] of [
   })
 }
 
-test('the clock stands still: everything goes on, and what is kept grows old all the same', { skip }, async () => {
+test('the clock stops: work continues, and cached answers still expire', { skip }, async () => {
   clock.freeze()
   await goesOn()
   // Limits are per minute. A minute that never ends would lock everyone out.
@@ -103,7 +103,7 @@ test('the clock stands still: everything goes on, and what is kept grows old all
   clock.shift(0)
 })
 
-test('no turn is credited early because a clock is ahead, and none twice by two instances that differ', {
+test('a fast clock credits no turn early, and two differing instances credit none twice', {
   skip,
 }, async () => {
   const { world } = stage

@@ -24,11 +24,11 @@ after(async () => {
 })
 
 // First, because these processes exit normally and so leave their compile cache behind.
-test('there is no such point: refused, with those there are', async () => {
+test('an unknown point is refused, with the list of those that exist', async () => {
   await assert.rejects(startOutside(stage, { NODE_LEDGER_FAILPOINT: 'mint.nowhere' }), /no point mint\.nowhere/)
 })
 
-test('a provider of another chain is refused at start, with what to look at', async () => {
+test('a provider of another chain is refused at start, with what to check', async () => {
   stage.proxy.inject('wrongChainId', { times: 100 })
   await assert.rejects(startOutside(stage), /CHAIN_ID|RPC_URL/)
   stage.proxy.calm()

@@ -122,7 +122,7 @@ for (let skip = 0; skip < 4; skip++) {
 }
 
 act(
-  'F28: an old backup is restored: the ledger follows to the head before it sends, and doubles nothing',
+  'F28: an old backup is restored: the ledger follows to the head, then sends without doubles',
   [],
   async ({ world }) => {
     const earlier = await paid(world)

@@ -70,7 +70,7 @@ function fill(): void {
   }
 }
 
-test('the disk is full while payments come in: 503 or reads, no other error, and all is well once there is room', {
+test('on a full disk the service answers reads or 503 only, and recovers once there is room', {
   skip,
 }, async () => {
   const { world } = stage

@@ -48,7 +48,7 @@ async function runUntilMinted(instance: Outside, payment: Hash): Promise<void> {
   await isOneNode(stage.world, payment)
 }
 
-test('three instances run their passes at once, tick after tick: each payment one node, each turn paid once', async () => {
+test('three instances run their passes together: each payment one node, each turn paid once', async () => {
   const { world } = stage
   const payments: Hash[] = []
   for (let tick = 0; tick < 4; tick++) {
@@ -66,7 +66,7 @@ test('three instances run their passes at once, tick after tick: each payment on
 /** More checks, one a second, than the server takes to notice a silent client. */
 const LOOKS_MAX = 40
 
-test('an instance is stopped while it holds the lock: the others say so, and go on by themselves once the server misses it', async () => {
+test('if the lock’s holder stops, the others wait, and continue once the server misses it', async () => {
   const { world } = stage
   const payment = await paid(world)
   const stopped = onNextSend(() => first().service.kill('SIGSTOP'))
@@ -83,7 +83,7 @@ test('an instance is stopped while it holds the lock: the others say so, and go 
   assert.equal((await first().pass('payments'))?.status, 200, 'it is well again')
 })
 
-test('an instance loses its lock while it signs: it stores no second intent for what another one minted', async () => {
+test('an instance that loses its lock while signing stores no second intent for a minted order', async () => {
   const { world, proxy } = stage
   const payment = await paid(world)
   let robbed = false
@@ -104,7 +104,7 @@ test('an instance loses its lock while it signs: it stores no second intent for 
   assert.equal(intents.count, 1)
 })
 
-test('an instance loses its lock while it signs a round: of the two that were signed for one nonce, one is stored', async () => {
+test('if an instance loses its lock while signing a round, only one signed nonce is stored', async () => {
   const { world, proxy } = stage
   await paid(world)
   await world.settle()

@@ -9,7 +9,7 @@ const { act } = play({ rpcTimeoutMs: 2_000, providers: 2 })
 const [LAG_BLOCKS, LAG_SEC] = [10, 40]
 
 act(
-  'F29: one of two providers swallows every send: the other one has it mined at once',
+  'F29: one of two providers swallows every send: the other one gets it mined immediately',
   ['swallowed'],
   async ({ world, proxy }) => {
     proxy.inject('swallowed', { times: 100 })
@@ -23,7 +23,7 @@ act(
 )
 
 act(
-  'F30: one of two providers lost a block: the other one is asked, in the same run',
+  'F30: one of two providers lost a block: the run reads it from the other one',
   ['missingBlock'],
   async ({ world, proxy }) => {
     const payment = await paid(world)
@@ -51,7 +51,7 @@ act(
 )
 
 act(
-  'F48: the first of two providers stands still: the other one is followed and sent to, in the same run',
+  'F48: the first provider’s head is stale: the run follows and sends through the other one',
   ['staleHead'],
   async ({ world, proxy }) => {
     const payment = await paid(world)

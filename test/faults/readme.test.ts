@@ -29,7 +29,7 @@ test('a bug is planted against every fault', () => {
   )
 })
 
-test('the page has every fault that a planted bug names', () => {
+test('the page has every fault of a planted bug', () => {
   const known = rows.flat()
   assert.deepEqual(
     [...withBugs].filter((number) => !known.includes(number)),

@@ -19,7 +19,7 @@ const headOf = async (world: { chain: { block(): Promise<{ number: string }> } }
   Number((await world.chain.block()).number)
 
 act(
-  'F12: a provider that shows an older head moves nothing back, and nothing is sent on its word',
+  'F12: a provider that shows an older head rewinds nothing, and causes no send',
   ['staleHead'],
   async ({ world, proxy }) => {
     const first = await paid(world)
@@ -122,7 +122,7 @@ async function isRefused(world: Parameters<typeof paid>[0], fault: 'nullReceipt'
 
 for (const fault of ['nullReceipt', 'foreignReceipt'] as const) {
   act(
-    `F16: ${fault} of a payment’s transaction: it is asked for again, never skipped and never believed`,
+    `F16: ${fault} of a payment’s transaction: we read it again, and never skip or believe it`,
     [fault],
     async ({ world, proxy }) => {
       const payment = await paid(world)
@@ -205,7 +205,7 @@ act(
 )
 
 act(
-  'F20: a provider that gives logs of one block only is asked block by block, and no block is skipped',
+  'F20: a provider that gives logs of single blocks gets single requests, and none is skipped',
   ['rangeLimit'],
   async ({ world, proxy }) => {
     const payments: Hash[] = []
@@ -222,7 +222,7 @@ act(
 )
 
 act(
-  'F21: a holding that cannot be read is asked again: neither passed nor refused meanwhile',
+  'F21: an unreadable holding is read again, and neither passes nor is refused meanwhile',
   ['internalError'],
   async ({ world, proxy }) => {
     const account = nextPayer()
@@ -267,7 +267,7 @@ act(
 )
 
 act(
-  'F32: the log of an owner’s transfer is kept from us beside those of a mint: its block’s receipts have it',
+  'F32: a provider hides an owner’s transfer beside a mint: the block’s receipts have it',
   ['partialLogs'],
   async ({ world, proxy }) => {
     const [giver, heir] = [nextPayer(), nextPayer()]
@@ -296,7 +296,7 @@ act(
 )
 
 act(
-  'F23: the chain is reorganised between two reads of one range: nothing of the losing blocks is stored',
+  'F23: a reorg between two reads of one range: nothing of the losing blocks is stored',
   [],
   async ({ world, proxy }) => {
     const payment = await world.pay(nextPayer(), BASIC)
@@ -318,7 +318,7 @@ act(
 )
 
 act(
-  'F114: a provider hangs while payments are claimed: each claim ends by its deadline, with the state so far or as could-not-ask',
+  'F114: a provider hangs during claims: each ends by its deadline with the state so far',
   ['hang'],
   async ({ world, proxy }) => {
     const accepted = await paid(world)

@@ -63,7 +63,7 @@ after(async () => {
 /** One block each for payments, their mints, a round, a withdrawal and a gift; the passes run after each. */
 const BUSY_BLOCKS = 8
 for (const depth of [1, 2, 3, 4, 5, 6, 7, 8, 12, 21, 34, 55, 64, 200]) {
-  test(`${depth} blocks are taken back: what stayed is one node each, what went leaves no trace`, async () => {
+  test(`after a reorg of ${depth} blocks, what stayed is one node each, and what went leaves no trace`, async () => {
     const { world } = stage
     const ours = [world.at(1), world.at(2)]
     await world.chain.mine(Math.max(1, depth - BUSY_BLOCKS))
@@ -107,7 +107,7 @@ async function ownerActs(withdraws: boolean): Promise<void> {
   else await world.act(owner, 'transferFrom', [node.owner, other, BigInt(node.id)])
 }
 
-test('FINALITY=guarded: minted at once, and gone with the payment when its block is taken back', () =>
+test('FINALITY=guarded: a mint is immediate, and vanishes with its payment’s block', () =>
   onStage(4, { FINALITY: 'guarded' }, async (own, service) => {
     const { world } = own
     const payment = await paid(world)
@@ -126,7 +126,7 @@ for (const [finality, needed] of [
   ['3', 3],
   ['finalized', 8],
 ] as const) {
-  test(`FINALITY=${finality}: a payment taken back before then is never minted, one that stays is`, () =>
+  test(`FINALITY=${finality}: a payment that a reorg removes earlier is never minted, one that stays is`, () =>
     onStage(4, { FINALITY: finality }, async (own, service) => {
       const { world } = own
       await world.chain.mine(20)
@@ -172,7 +172,7 @@ async function isHalted({ world }: Stage, { service, pass }: Outside, reason: st
   assert.equal(audit.length, 1)
 }
 
-test('blocks that the chain had called final are taken back: it halts, loudly; sealed after a minute, it waits for the operator, and goes on', () =>
+test('a reorg of final blocks halts loudly, is sealed after a minute, and waits for the operator', () =>
   onStage(4, { LOG_LEVEL: 'error' }, async (own, service) => {
     const { world } = own
     const payment = await paid(world)
@@ -205,7 +205,7 @@ test('blocks that the chain had called final are taken back: it halts, loudly; s
     await endWell(own)
   }))
 
-test('more is taken back than headers are stored: it halts, and the way out is a rebuild, as the command says', () =>
+test('a reorg below the stored headers halts, and the command suggests a rebuild', () =>
   onStage(4_000, {}, async (own, service) => {
     const { world } = own
     await paid(world)

@@ -45,7 +45,7 @@ act(
 )
 
 act(
-  'F2: a send without an answer in time may have been taken: it is never signed again',
+  'F2: a send without an answer in time may have arrived: it is never signed again',
   ['hang'],
   async ({ world, proxy }) => {
     const before = (await attemptsOf(world)).length
@@ -77,7 +77,7 @@ act(
   },
 )
 
-act('F4: an unknown answer to a send counts as maybe taken', ['sendRefused'], async ({ world, proxy }) => {
+act('F4: an unknown answer to a send counts as maybe accepted', ['sendRefused'], async ({ world, proxy }) => {
   const before = (await attemptsOf(world)).length
   const payment = await paid(world)
   proxy.inject('sendRefused')
@@ -103,7 +103,7 @@ for (const fault of ['html', 'unavailable', 'tooMany', 'truncated', 'wrongId', '
   })
 }
 
-act('F6: that a transaction is known already is understood in every client’s words', [], async ({ world, proxy }) => {
+act('F6: we understand in every client’s words that a transaction was sent before', [], async ({ world, proxy }) => {
   const payment = await paid(world)
   await world.payments()
   for (const dialect of DIALECTS) {
@@ -116,7 +116,7 @@ act('F6: that a transaction is known already is understood in every client’s w
 })
 
 act(
-  'F7: a sender that cannot pay for gas is understood in every client’s words; what is stored waits and is sent',
+  'F7: we understand a lack of gas money in every client’s words, wait, and send later',
   [],
   async ({ world, proxy }) => {
     const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(1), 'latest']))
@@ -140,7 +140,7 @@ act(
 )
 
 act(
-  'F8: a fee that fell below the base fee is understood in every client’s words, and raised with the next block',
+  'F8: we understand a fee below the base fee in every client’s words, and raise it',
   [],
   async ({ world, proxy }) => {
     const payment = await paid(world)
@@ -216,7 +216,7 @@ act('F54: a transaction that offers no tip is replaced as real nodes ask', [], a
 })
 
 act(
-  'F66: no more is offered as a tip than followed blocks show, whatever a provider suggests',
+  'F66: we offer no higher tip than followed blocks show, whichever one a provider suggests',
   ['highTip'],
   async (stage) => {
     const { world, proxy } = stage
@@ -252,36 +252,32 @@ act('F10: mints that together need more gas than a transaction may have are spli
   for (const payment of payments) await isOneNode(world, payment)
 })
 
-act(
-  'F10: a round that needs more gas than a transaction may have is split; every turn is paid once',
-  [],
-  async ({ world }) => {
-    // Six cohorts with nodes in them.
-    for (let i = 0; i < 6; i++) {
-      await paid(world)
-      await world.settle()
-      await world.chain.increaseTime(SLOT_SEC)
-    }
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.chain.mine()
-    const [due] = await world.pool<{ cohorts: number }[]>`
+act('F10: a round beyond a transaction’s gas is split, and every turn is paid once', [], async ({ world }) => {
+  // Six cohorts with nodes in them.
+  for (let i = 0; i < 6; i++) {
+    await paid(world)
+    await world.settle()
+    await world.chain.increaseTime(SLOT_SEC)
+  }
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  const [due] = await world.pool<{ cohorts: number }[]>`
     SELECT count(*) AS cohorts FROM cohorts WHERE size > 0 AND next_due <= (SELECT block_time FROM cursors) + ${INTERVAL_SEC}`
-    assert.ok((due?.cohorts ?? 0) >= 6)
-    const before = (await attemptsOf(world)).filter((row) => row.kind === 'credit').length
-    await blocksHold(world, 90_000)
-    for (let i = 0; i < 16; i++) {
-      await world.credit()
-      await world.chain.mine()
-    }
-    await blocksHold(world, BLOCK_GAS)
-    const rounds = (await attemptsOf(world)).filter((row) => row.kind === 'credit').slice(before)
-    assert.ok(rounds.length >= 2, `${rounds.length} rounds`)
-    for (const round of rounds) assert.equal(round.outcome, 'accepted')
-    await world.rest()
-    const doubled = await world.pool`SELECT FROM turns GROUP BY cohort, due HAVING count(*) > 1`
-    assert.equal(doubled.count, 0)
-  },
-)
+  assert.ok((due?.cohorts ?? 0) >= 6)
+  const before = (await attemptsOf(world)).filter((row) => row.kind === 'credit').length
+  await blocksHold(world, 90_000)
+  for (let i = 0; i < 16; i++) {
+    await world.credit()
+    await world.chain.mine()
+  }
+  await blocksHold(world, BLOCK_GAS)
+  const rounds = (await attemptsOf(world)).filter((row) => row.kind === 'credit').slice(before)
+  assert.ok(rounds.length >= 2, `${rounds.length} rounds`)
+  for (const round of rounds) assert.equal(round.outcome, 'accepted')
+  await world.rest()
+  const doubled = await world.pool`SELECT FROM turns GROUP BY cohort, due HAVING count(*) > 1`
+  assert.equal(doubled.count, 0)
+})
 
 act(
   'F10: cohorts whose opening needs more gas than a transaction may have are opened in parts',

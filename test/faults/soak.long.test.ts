@@ -14,7 +14,7 @@ const ERAS_MAX = 6
 /** It takes as long as the machine needs; this only ends a run that hangs. */
 const TIMEOUT_MS = 30 * 60_000
 
-test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL while providers lie: nothing is lost or doubled`, {
+test(`${PAYMENTS} payments, ${REORGANISATIONS} reorgs, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL, liars: no loss, no double`, {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   const counts = noCounts()

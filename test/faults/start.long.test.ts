@@ -48,7 +48,7 @@ async function servesWithoutChain(instance: Outside, nodes: number): Promise<voi
 }
 
 for (const fault of ['reset', 'unavailable', 'html', 'tooMany', 'internalError', 'rateLimit', 'truncated'] as const) {
-  test(`started while its provider answers everything with ${fault}: it serves the ledger, and begins by itself`, async () => {
+  test(`started while its provider answers everything with ${fault}, it serves the ledger and begins later`, async () => {
     const { world, proxy } = stage
     const payment = await paid(world)
     const [nodes] = await world.pool<{ count: number }[]>`SELECT count(*) AS count FROM nodes`
@@ -77,13 +77,13 @@ test('started while its provider’s port is closed: it serves the ledger', asyn
   await instance.service.stop()
 })
 
-test('settings that name another factory than the ledger are refused, whether the chain answers or not', async () => {
+test('settings with another factory than the ledger’s are refused, with or without the chain', async () => {
   everything('unavailable')
   await assert.rejects(startOutside(stage, { FACTORY_ADDRESS: stage.world.token }), /factory: the database has/)
   stage.proxy.calm()
 })
 
-test('a definite answer ends the start: no contract, a contract that is no factory, a key without its role', async () => {
+test('a definite answer ends the start: no contract, another contract, a key without its role', async () => {
   const other = await openStage()
   try {
     await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.at(9) }), /there is no contract at/)
@@ -99,7 +99,7 @@ test('a definite answer ends the start: no contract, a contract that is no facto
   }
 })
 
-test('a provider that hides the first block is asked again: nothing wrong is remembered of it', async () => {
+test('a provider that hides the first block is tried again, and nothing wrong is remembered', async () => {
   const other = await openStage()
   try {
     const where = ({ params }: { params: unknown[] }) => params[0] === '0x0'
@@ -116,7 +116,7 @@ test('a provider that hides the first block is asked again: nothing wrong is rem
   }
 })
 
-test('started with other credit terms, with none, or without keys: the ledger’s stand, and what falls due is paid by them', async () => {
+test('started with other credit terms or without keys, the ledger’s terms pay what falls due', async () => {
   const other = await openStage()
   try {
     await other.world.settle()
@@ -143,7 +143,7 @@ test('started with other credit terms, with none, or without keys: the ledger’
   }
 })
 
-test('started before its database: it says so, and serves once that is there', async () => {
+test('started before its database, it reports that, and serves once the database is there', async () => {
   await server.stop()
   const said = Promise.withResolvers<void>()
   const starting = startOutside(stage, {}, (output) => {

@@ -12,7 +12,7 @@ const rules = { rewindsToShorterChain: true }
 const { act } = play({ slotsInEpoch: FINAL_AFTER / 2, facts: { guardUsable: false }, rules })
 
 for (const fault of ['replyLost', 'swallowed', 'unavailable'] as const)
-  act(`a mint meets ${fault}, and the block it is in is taken back: one node`, [fault], async ({ world, proxy }) => {
+  act(`a mint meets ${fault} and a reorg of its block: one node`, [fault], async ({ world, proxy }) => {
     const payment = await paid(world)
     await world.chain.mine(FINAL_AFTER)
     proxy.inject(fault, { method: SEND })
@@ -32,7 +32,7 @@ for (const fault of ['replyLost', 'swallowed', 'unavailable'] as const)
     assert.equal(await world.succeeded(hash), true, 'by the same bytes')
   })
 
-act('a payment is taken back before its block is final: no node', [], async ({ world }) => {
+act('a reorg removes a payment before its block is final: no node', [], async ({ world }) => {
   const payment = await paid(world)
   await world.chain.mine(FINAL_AFTER - 1)
   await world.payments()
@@ -43,7 +43,7 @@ act('a payment is taken back before its block is final: no node', [], async ({ w
 })
 
 act(
-  'a round meets a lost reply, and the block of its turns is taken back before it is final',
+  'a round meets a lost reply, and a reorg of its turns’ block before that is final',
   ['replyLost'],
   async (stage) => {
     const { world, proxy } = stage

@@ -34,7 +34,7 @@ test('a released payment of a wrong amount is minted once two providers agree', 
   }
 })
 
-test('a provider that leaves a payment out when its block is claimed: nothing proves the list, so the ledger does not go back', async () => {
+test('a claim rewinds nothing if a provider leaves the payment out and nothing proves the list', async () => {
   const { world, first, second } = await startTwoProviders()
   try {
     await setModeTo(world.pool, 'agreed')
@@ -111,7 +111,7 @@ for (const isTrusted of [true, false])
     }
   })
 
-test('one of two providers spoils a header: the other one’s proves itself, so a new ledger has blocks proven', async () => {
+test('one of two providers spoils a header: the other’s proves itself, so blocks are proven', async () => {
   const { world, first, second } = await startTwoProviders()
   try {
     await world.chain.mine(6)
@@ -131,7 +131,7 @@ test('one of two providers spoils a header: the other one’s proves itself, so 
   }
 })
 
-test('providers that name different blocks: a new ledger does not begin, and then does', async () => {
+test('a new ledger begins only once its providers report the same blocks', async () => {
   const { world, second } = await startTwoProviders()
   try {
     await world.pool`DELETE FROM evidence_modes`

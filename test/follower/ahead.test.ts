@@ -94,7 +94,7 @@ test('nothing is being read any more when a run that could not store has ended',
   assert.equal((await followThen((_, read) => read(), [])()).detected, 3)
 })
 
-test('a range that was read ahead is left alone where another instance has followed on', async () => {
+test('a range that was read ahead is dropped if another instance has followed on', async () => {
   const first = await threeRanges()
   const began: number[] = []
   const late = followThen(async (nth, read) => {
@@ -134,7 +134,7 @@ test('the first range of a ledger is held against the block before it, which is 
   }
 })
 
-test('ranges get shorter towards the target, and none is longer than a transaction should take', async () => {
+test('ranges shrink towards the target, and none exceeds a transaction’s time', async () => {
   const sizes: number[] = []
   const observe = (from: number, to: number) => {
     sizes.push(to - from + 1)

@@ -31,7 +31,7 @@ after(async () => {
 
 const assuranceOf = async (txHash: Hash, { pool } = world) => (await readPaymentsIn(pool, txHash))?.[0]?.assurance
 
-test('a payment is linked until the contract has carried out a mint that is bound to its block or a later one', async () => {
+test('a payment is linked until the contract mints it, bound to its block or a later one', async () => {
   const txHash = await world.pay(7, BASIC)
   await world.chain.mine()
   await world.payments()
@@ -40,7 +40,7 @@ test('a payment is linked until the contract has carried out a mint that is boun
   assert.equal(await assuranceOf(txHash), 'proven')
 })
 
-test('without a mint, a payment is linked until two providers call its block, or a later one, final', async () => {
+test('without a mint, a payment is linked until two providers call its or a later block final', async () => {
   const { payments } = world.instance({ minter: null })
   const txHash = await world.pay(7, BASIC)
   await world.chain.mine(70)
@@ -70,7 +70,7 @@ async function turnsPaid({ chain, pool, ...on }: World, { payments, credit }: Pi
   return told
 }
 
-test('without a usable guard a payment is believed until two providers call its block final, then agreed, minted or not', async () => {
+test('without a usable guard a payment is believed, and agreed once two providers call it final', async () => {
   const { chain, payments, settle } = unguarded.world
   const txHash = await unguarded.world.pay(7, BASIC)
   await chain.mine(70)
@@ -84,7 +84,7 @@ test('without a usable guard a payment is believed until two providers call its 
   assert.equal(await assuranceOf(txHash, unguarded.world), 'agreed')
 })
 
-test('without a usable guard a turn is agreed if two providers called the block of its seed final, and believed by one', async () => {
+test('without a usable guard a turn is agreed by two providers’ final block, believed by one’s', async () => {
   assert.equal(await turnsPaid(world), 'proven')
   assert.equal(await turnsPaid(unguarded.world), 'agreed')
   const [chain] = unguarded.world.ctx.chain.providers

@@ -21,7 +21,7 @@ test('comparing waits for its time', async () => {
   assert.deepEqual(after, before)
 })
 
-test('cohorts are asked for again only where one of the two sides has changed since they agreed', async () => {
+test('the pass reads cohorts again only if a side has changed since they agreed', async () => {
   let asked = 0
   const { contract } = world.ctx
   const cohorts: typeof contract.cohorts = (...given) => {
@@ -45,7 +45,7 @@ test('cohorts are asked for again only where one of the two sides has changed si
   assert.ok(asked > then)
 })
 
-test('a provider whose word of the storage never changes hides no difference for longer than a day', async () => {
+test('a provider whose storage root never changes hides a difference for at most a day', async () => {
   const { contract } = world.ctx
   let asked = 0
   const cohorts: typeof contract.cohorts = (...given) => {

@@ -130,7 +130,7 @@ const LOG_LIES = {
   'each log twice': twice,
 }
 
-test('T30: logs that one provider leaves out or tells otherwise are those of the block’s root, and it is told', async () => {
+test('T30: the block’s root proves the logs that one provider hides or changes, and exposes it', async () => {
   const { number, hash, events } = await mintBlock()
   for (const [name, change] of Object.entries(LOG_LIES))
     for (const whole of [true, false]) {
@@ -146,7 +146,7 @@ test('T30: logs that one provider leaves out or tells otherwise are those of the
     }
 })
 
-test('a list of receipts that only the single ones correct is told if it has others than the block, and counted if it lacks some', async () => {
+test('a wrong list of receipts is reported if it adds any to the block’s, and counted otherwise', async () => {
   const { number, hash, events } = await mintBlock()
   const listed =
     (change: (receipts: Receipt[]) => unknown): Rule =>
@@ -167,7 +167,7 @@ test('a list of receipts that only the single ones correct is told if it has oth
   }
 })
 
-test('T29: a payment that failed is told as a success: it stays one that failed, beside an honest provider', async () => {
+test('T29: a failed payment that one provider calls a success stays failed', async () => {
   for (const liar of [first, second]) {
     const before = (await failures()).length
     const { txHash, hash } = await failedPayment()
@@ -185,7 +185,7 @@ test('T29: a payment that failed is told as a success: it stays one that failed,
   }
 })
 
-test('both providers tell the same false receipts: nothing is followed, and nothing is minted', async () => {
+test('both providers give the same false receipts: nothing is followed or minted', async () => {
   const { txHash, hash } = await failedPayment()
   for (const liar of [first, second]) liar.rule = lie(hash, succeed)
   for (let run = 0; run < 2; run++) await world.payments()
@@ -196,7 +196,7 @@ test('both providers tell the same false receipts: nothing is followed, and noth
   assert.equal((await paymentOf(world, txHash))?.state, 'ignored')
 })
 
-test('T34: on a chain that proves no receipts two providers must tell the outcome alike, or the payment stays seen', async () => {
+test('T34: without receipt proofs two providers must agree on the outcome, or it stays seen', async () => {
   const { number, hash, txHash } = await failedPayment()
   await setModeTo(world.pool, 'agreed')
   const read = await observe(number)

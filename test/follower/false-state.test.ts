@@ -100,7 +100,7 @@ for (const [name, rule] of [
     assert.deepEqual([(await residues()).length, await outflows(), await checkedUpTo()], [0, 0, checked])
   })
 
-test('T28: beside an honest provider such a one files nothing, what did come is found, and the host is told', async () => {
+test('T28: beside an honest provider a false balance files nothing, and its host is reported', async () => {
   for (const [liar, rule, name] of [
     [first, stateOfNow, 'first'],
     [second, foreign, 'second'],
@@ -122,7 +122,7 @@ test('T28: beside an honest provider such a one files nothing, what did come is 
   }
 })
 
-test('without proofs two providers must tell the same', async () => {
+test('without proofs two providers must agree', async () => {
   first.rule = without(stateOfNow)
   second.rule = without(honest)
   const [known, checked] = [(await residues()).length, await checkedUpTo()]
@@ -139,7 +139,7 @@ test('without proofs two providers must tell the same', async () => {
   assert.equal((await world.pool`SELECT FROM residue_traces WHERE prove_at IS NOT NULL`).count, 0)
 })
 
-test('the only provider is believed, which is told, and what a proof contradicts is withdrawn', async () => {
+test('a single provider is believed with a report, and a proof withdraws what it contradicts', async () => {
   const known = (await residues()).length
   first.rule = without(more)
   const { block } = await payInside(world, PAID)
@@ -153,7 +153,7 @@ test('the only provider is believed, which is told, and what a proof contradicts
   assert.deepEqual((await residues()).slice(known), [{ value: PAID, block, proof: 'proven' }])
 })
 
-test('an only provider that is not trusted files nothing that it does not prove, which is told, until it proves it', async () => {
+test('an untrusted single provider files nothing unproven, which the service reports', async () => {
   const [chain] = world.ctx.chain.providers
   const careful = world.instance({ ...(chain && { chain }), rules: { trustsProvider: false } })
   const [known, left, checked] = [await residues(), await outflows(), await checkedUpTo()]
@@ -171,7 +171,7 @@ test('an only provider that is not trusted files nothing that it does not prove,
   assert.ok((await checkedUpTo()) > checked)
 })
 
-test('so is ether that a provider said had left', async () => {
+test('so is ether that a provider reported as gone', async () => {
   const [known, before] = [await residues(), await withdrawn()]
   first.rule = without(fewer)
   await world.chain.mine()
@@ -194,7 +194,7 @@ test('a residue that the operator has decided stays', async () => {
   assert.equal(await withdrawn(), before)
 })
 
-test('a balance that was false where it begins is put right by a proof, and no residue is left of it', async () => {
+test('a proof corrects a false balance at the beginning, and leaves no residue of it', async () => {
   const { between, providers } = throughTwo()
   const other = await startWorld({ startBlock: 4 }, { between })
   try {

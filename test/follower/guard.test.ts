@@ -29,7 +29,7 @@ const told = () =>
   world.pool<{ detail: Record<string, unknown> }[]>`SELECT detail FROM audit WHERE action = 'guardRefused'`
 const isBlock = ({ method }: { method: string }) => method === 'eth_getBlockByNumber'
 
-test('T38: while one provider has another block in place of a guard’s, nothing is signed, and it is told if it lasts', async () => {
+test('T38: if providers differ on a guard’s block, nothing is signed, with a report if it lasts', async () => {
   const before = await world.chain.snapshot()
   await world.chain.mine()
   const other = await world.chain.block()
@@ -52,7 +52,7 @@ test('T38: while one provider has another block in place of a guard’s, nothing
 })
 
 for (const [index, which] of ['first', 'second'].entries())
-  test(`a header that is not that of its hash, by the provider that is asked ${which}, is no answer about a guard: it keeps no sale, and is told`, async () => {
+  test(`a false header from the ${which} provider tells nothing of a guard, stops no sale, is reported`, async () => {
     const liar = [first, second][index] ?? assert.fail()
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()
@@ -72,7 +72,7 @@ for (const [index, which] of ['first', 'second'].entries())
     await checkInvariants(world)
   })
 
-test('once the contract refused a guard that stands in the ledger, a mint takes two providers, and one lie costs one revert', async (t) => {
+test('after a refused guard of the ledger, mints need two providers, and a lie costs one revert', async (t) => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   // One has no block, so the other's answer must do for the first mint.

@@ -59,7 +59,7 @@ const doctor = async () => {
 }
 
 for (const [index, which] of ['first', 'second'].entries())
-  test(`with a fork at the provider asked ${which}, what is above the last common block waits, is told, and goes on once they agree`, async () => {
+  test(`if the ${which} provider forks, work above the fork waits with a report, then resumes on agreement`, async () => {
     const common = Number((await world.chain.block()).number)
     const liar = providers[index] ?? assert.fail()
     const before = await sent()
@@ -103,7 +103,7 @@ for (const [index, which] of ['first', 'second'].entries())
     await checkInvariants(world)
   })
 
-test('what is at or below the last common block is judged and minted, by a guard on that block', async () => {
+test('payments up to the last common block are judged and minted, by a guard on that block', async () => {
   const [first] = providers
   const paid = await world.pay(6, BASIC)
   await world.chain.mine()
@@ -124,7 +124,7 @@ test('what is at or below the last common block is judged and minted, by a guard
   await checkInvariants(world)
 })
 
-test('a provider that falls silent or lags does not end a difference, and one that lags begins none', async () => {
+test('a silent or lagging provider ends no difference, and a lagging one begins none', async () => {
   const [, second] = providers
   assert.ok(second)
   const { number } = await world.chain.block()
@@ -158,7 +158,7 @@ test('a provider that falls silent or lags does not end a difference, and one th
 })
 
 for (const index of [0, 2])
-  test(`of three providers, two that name a block go on, and the other is told: a fork at place ${index + 1}`, async () => {
+  test(`of three providers, two that agree continue, and the third is reported: a fork at place ${index + 1}`, async () => {
     await Promise.all([world.close(), fork.stop()])
     await start(3)
     const liar = providers[index] ?? assert.fail()

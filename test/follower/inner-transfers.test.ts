@@ -47,26 +47,23 @@ function counting(world: World) {
 }
 
 describe('a payment by a contract wallet', () => {
-  inWorld(
-    'is a payment of its own, with its transaction, its sender and its ref, held as a contract wallet’s',
-    async (world) => {
-      const { txHash, block } = await payInside(world, BASIC)
-      await world.settle()
-      const [payment, ...others] = await stored(world)
-      assert.deepEqual(others, [])
-      assert.deepEqual(payment, {
-        txHash,
-        innerIndex: 1,
-        from: FORWARDER,
-        value: BASIC,
-        block,
-        stands: 'held contractWallet',
-      })
-      const [row] = await world.pool`SELECT ref, tier_id FROM payments WHERE tx_hash = ${txHash}`
-      assert.deepEqual([row?.ref, row?.tier_id], [innerRef(txHash, world.at(3), 1), 'basic'])
-      await checkInvariants(world)
-    },
-  )
+  inWorld('becomes a payment with its own transaction, sender and ref, held as a contract wallet’s', async (world) => {
+    const { txHash, block } = await payInside(world, BASIC)
+    await world.settle()
+    const [payment, ...others] = await stored(world)
+    assert.deepEqual(others, [])
+    assert.deepEqual(payment, {
+      txHash,
+      innerIndex: 1,
+      from: FORWARDER,
+      value: BASIC,
+      block,
+      stands: 'held contractWallet',
+    })
+    const [row] = await world.pool`SELECT ref, tier_id FROM payments WHERE tx_hash = ${txHash}`
+    assert.deepEqual([row?.ref, row?.tier_id], [innerRef(txHash, world.at(3), 1), 'basic'])
+    await checkInvariants(world)
+  })
 
   inWorld('is minted to the contract once the operator has released it', async (world) => {
     const { txHash } = await payInside(world, BASIC)
@@ -81,7 +78,7 @@ describe('a payment by a contract wallet', () => {
     await checkInvariants(world)
   })
 
-  inWorld('of several in one transaction, one block, and one stretch of blocks is told apart', async (world) => {
+  inWorld('is separated from others in one transaction, one block, and one range of blocks', async (world) => {
     await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, PLUS, BASIC])])
     await world.chain.setBalance(SPLITTER, ETHER)
     const call = { to: FORWARDER, gas: '0x60000' as const, data: forwardTo(world.at(3)) }
@@ -117,7 +114,7 @@ describe('a payment by a contract wallet', () => {
     await checkInvariants(world)
   })
 
-  inWorld('costs nothing where there is none: one balance a block, and no trace', async (world) => {
+  inWorld('costs nothing if there is none: one balance a block, and no trace', async (world) => {
     const { instance, calls } = counting(world)
     await instance.payments()
     const before = { ...calls }
@@ -201,7 +198,7 @@ describe('what is too little to buy anything', () => {
     await checkInvariants(world)
   })
 
-  inWorld('is dust where a trace finds it beside a payment, as a plain transfer is', async (world) => {
+  inWorld('is dust if a trace finds it beside a payment, like a plain transfer', async (world) => {
     await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n, 9n])])
     await world.chain.setBalance(SPLITTER, ETHER)
     await world.call(7, SPLITTER, '0x')
@@ -219,7 +216,7 @@ describe('what is too little to buy anything', () => {
   })
 })
 
-describe('where no price is known', () => {
+describe('if no price is set', () => {
   inWorld('as in a ledger that was begun again, all is traced', async (world) => {
     await world.chain.mine()
     const { txHash } = await payInside(world, BASIC)
@@ -243,7 +240,7 @@ describe('a trace is not believed', () => {
     return await stands(world)
   }
 
-  inWorld('where it does not add up to the difference: too little, too much, or none at all', async (world) => {
+  inWorld('if it does not add up to the difference: too little, too much, or none at all', async (world) => {
     await payInside(world, BASIC)
     const residue = [[BASIC, 'held unattributed']]
     assert.deepEqual(await filedWith(world, () => []), residue)
@@ -260,7 +257,7 @@ describe('a trace is not believed', () => {
     await checkInvariants(world)
   })
 
-  inWorld('where there is none, and is not asked for again and again in one pass', async (world) => {
+  inWorld('if there is none, and one pass does not request it again and again', async (world) => {
     for (let i = 0; i < 6; i++) await payInside(world, BASIC)
     let asked = 0
     const found = await filedWith(world, () => {
@@ -271,7 +268,7 @@ describe('a trace is not believed', () => {
     assert.ok(found.every(([, stands]) => stands === 'held unattributed'))
   })
 
-  test('where two providers tell two senders, or one of two tells none', async () => {
+  test('if two providers report two senders, or one of two reports none', async () => {
     const { world, first, second } = await startTwoProviders()
     try {
       await putForwarder(world)
@@ -328,7 +325,7 @@ describe('a traced payment', () => {
     await checkInvariants(world)
   })
 
-  inWorld('stands as the operator decided it where its very block comes back', async (world) => {
+  inWorld('keeps the operator’s decision if the same block comes back', async (world) => {
     await world.chain.mine()
     await world.payments()
     const { txHash, block } = await payInside(world, BASIC)

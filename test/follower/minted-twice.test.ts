@@ -55,15 +55,12 @@ async function isMintedOnce(world: World, paid: Hash): Promise<void> {
   await checkInvariants(world)
 }
 
-inWorld(
-  'a node that the ledger has from a block of another fork is taken back, and comes as the chain has it',
-  async (world) => {
-    const paid = await mintedTwice(world, OTHER)
-    assert.equal((await world.payments()).minted, 1)
-    assert.deepEqual(await wentBack(world), ['1'])
-    await isMintedOnce(world, paid)
-  },
-)
+inWorld('a node from another fork’s block is undone, and stored as the chain has it', async (world) => {
+  const paid = await mintedTwice(world, OTHER)
+  assert.equal((await world.payments()).minted, 1)
+  assert.deepEqual(await wentBack(world), ['1'])
+  await isMintedOnce(world, paid)
+})
 
 inWorld('a node that the ledger has from its own block is read again, once', async (world) => {
   const paid = await mintedTwice(world)
@@ -79,7 +76,7 @@ const takeOut = ({ pool }: World) =>
     await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM saved_nodes)`
   })
 
-inWorld('if going back did not help, the passes halt, say why, and take nothing back', async (world) => {
+inWorld('if going back does not help, the passes halt with the reason, and undo nothing', async (world) => {
   const paid = await mintedTwice(world)
   await world.pool`INSERT INTO audit (actor, action, subject, detail) VALUES ('pass', 'mintedTwice', '1', '{}')`
   for (let i = 0; i < 2; i++) {
@@ -106,7 +103,7 @@ inWorld('if the headers before that block are no longer kept, the passes halt', 
   await isMintedOnce(world, paid)
 })
 
-inWorld('a provider that tells one mint twice in a range halts the passes until it is right again', async (world) => {
+inWorld('a provider that reports one mint twice in a range halts the passes until it is right again', async (world) => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   await world.payments()

@@ -73,7 +73,7 @@ test('blocks must be proven from the first one on, if the newest ones prove them
 })
 
 for (const [name, change] of Object.entries(LIES))
-  test(`${name} by the provider that is asked first: blocks, heads and ranges are the other one’s`, async () => {
+  test(`${name} by the first provider: blocks, heads and ranges come from the other one`, async () => {
     const { number, hash } = await world.chain.mine()
     const at = Number(number)
     first.rule = lie(at, change)
@@ -93,7 +93,7 @@ for (const [name, change] of Object.entries(LIES))
     }
   })
 
-test('T19: a header that does not recompute is told, not stored, and a payment in its block is minted beside the other provider', async () => {
+test('T19: a false header is reported, not stored, and its payment is minted by the other one', async () => {
   // From then on a liar is the last choice, so the other one comes first.
   for (const liar of [first, second]) {
     const before = (await failures()).length
@@ -128,7 +128,7 @@ test('both providers lie, each in its own way: nothing is followed until one is 
   assert.equal(await readHalt(world.pool), null)
 })
 
-test('both providers give the same header of known fields, which does not recompute: nothing is followed', async () => {
+test('if both providers give one false header of known fields, the ledger follows nothing', async () => {
   const number = await next()
   for (const liar of [first, second]) liar.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
   await world.chain.mine()
@@ -136,7 +136,7 @@ test('both providers give the same header of known fields, which does not recomp
   assert.deepEqual([(await readHalt(world.pool))?.reason, await isProven(world.pool)], ['unproven', true])
 })
 
-test('both providers give the same header with a field that is not known, which does not recompute: nothing is followed', async () => {
+test('if both providers give one false header with an unknown field, the ledger follows nothing', async () => {
   const number = await next()
   const fork = ({ stateRoot, mixHash }: Header) => ({ fieldOfAFork: stateRoot, mixHash: other(mixHash) })
   for (const liar of [first, second]) liar.rule = lie(number, fork)
@@ -187,7 +187,7 @@ const send = (of: World, { valueWei = BASIC, to }: NonNullable<BodyLie['sent']> 
   of.pay(by, valueWei, to)
 
 for (const [name, { sent, told }] of Object.entries(BODY_LIES))
-  test(`${name} by the provider that is asked first: the transactions are the other one’s`, async () => {
+  test(`${name} by the first provider: the transactions come from the other one`, async () => {
     const number = await next()
     const txHash = await send(world, sent)
     await world.chain.mine()
@@ -231,7 +231,7 @@ async function assertRejected(of: World, { name, paid, before }: { name: string;
   else assert.deepEqual(told.slice(0, 2), ['unproven', 'transactions'], name)
 }
 
-test('T20: both providers tell the same false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+test('T20: both providers give the same false transactions: only real payments are minted', async () => {
   const paid = await paidBefore()
   for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
     const before = (await failures()).length
@@ -248,7 +248,7 @@ test('T20: both providers tell the same false transactions: nothing is followed,
   }
 })
 
-test('T21: the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+test('T21: the only provider gives false transactions: only real payments are minted', async () => {
   const { world: alone, liar } = await startAlone()
   try {
     await send(alone, { valueWei: 1n })
@@ -273,7 +273,7 @@ test('T21: the only provider tells false transactions: nothing is followed, and 
   }
 })
 
-test('a false sender by one of two providers: the payment is minted to who paid, and the lie is told', async () => {
+test('one of two providers gives a false sender: the payer gets the node, the lie is reported', async () => {
   const paid = await paidBefore()
   const told: { detail: Header }[] = []
   for (const liar of [first, second]) {
@@ -293,7 +293,7 @@ test('a false sender by one of two providers: the payment is minted to who paid,
   assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
 })
 
-test('T26: a deposit that nobody signed is held in every mode, with its sender’s address on the parent chain', async () => {
+test('T26: an unsigned deposit is held in every mode, with its sender’s parent chain address', async () => {
   await setModeTo(world.pool, 'agreed')
   const number = await next()
   const txHash = await send(world, {}, 8)
@@ -312,7 +312,7 @@ test('T26: a deposit that nobody signed is held in every mode, with its sender�
   )
 })
 
-test('T22: on a chain that proves nothing, a payment that one of two providers adds is never minted, and true ones are', async () => {
+test('T22: without proofs, a true payment is minted, but not one that a provider adds alone', async () => {
   await setModeTo(world.pool, 'agreed')
   const paid = await paidBefore()
   for (const liar of [first, second]) {
@@ -335,7 +335,7 @@ test('T22: on a chain that proves nothing, a payment that one of two providers a
   await world.pool`DELETE FROM payments WHERE from_address = ${THIEF}`
 })
 
-test('on such a chain a payment is judged once the second provider tells it, too', async () => {
+test('on that chain a payment is judged once the second provider reports it, too', async () => {
   await setModeTo(world.pool, 'agreed')
   const silent: Rule = ({ method }) =>
     method === 'eth_getTransactionByHash' ? { error: { code: -32000, message: 'not now' } } : undefined

@@ -44,37 +44,32 @@ async function sentRound(world: World): Promise<Hash> {
   return txHash ?? assert.fail('no round')
 }
 
-inWorld(
-  'a node whose payment is read no more belongs to no payment, and is that payment’s again when it is read again',
-  async (world) => {
-    const { paid } = await mintedNode(world)
-    const goBack = async () => {
-      const [fork, cursor] = [await readBlock(world.pool, 1), await readCursor(world.pool)]
-      assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
-    }
-    const unpaid = async () => (await world.pool`SELECT FROM nodes WHERE payment_id IS NULL`).count
-    const { chain } = world.ctx
-    // As if the payments wallet had changed by now.
-    const observe: typeof chain.observe = async (...asked) => ({ ...(await chain.observe(...asked)), transfers: [] })
-    await goBack()
-    await world.instance({ minter: null, chain: { ...chain, observe } }).payments()
-    assert.deepEqual([await stateOf(world, paid), await unpaid()], ['orphaned', 1])
-    const [{ number } = assert.fail()] = await world.pool<
-      { number: number }[]
-    >`SELECT block_number AS number FROM nodes`
-    // Reads the payment again, above its node, as if a mint without a guard had stayed while its payment moved.
-    const { transfers } = await chain.observe(number - 1, number - 1, null)
-    const late: typeof chain.observe = async (...asked) => {
-      const range = await chain.observe(...asked)
-      const last = range.blocks.at(-1) ?? assert.fail()
-      const at = { blockNumber: last.number, blockHash: last.hash, blockTime: last.time, txIndex: 0 }
-      return { ...range, transfers: transfers.map((transfer) => ({ ...transfer, ...at })) }
-    }
-    await world.chain.mine()
-    await world.instance({ minter: null, chain: { ...chain, observe: late } }).payments()
-    assert.deepEqual([await stateOf(world, paid), await unpaid()], ['minted', 0])
-  },
-)
+inWorld('a node whose payment disappears belongs to none, and to that payment if it comes back', async (world) => {
+  const { paid } = await mintedNode(world)
+  const goBack = async () => {
+    const [fork, cursor] = [await readBlock(world.pool, 1), await readCursor(world.pool)]
+    assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+  }
+  const unpaid = async () => (await world.pool`SELECT FROM nodes WHERE payment_id IS NULL`).count
+  const { chain } = world.ctx
+  // As if the payments wallet had changed by now.
+  const observe: typeof chain.observe = async (...asked) => ({ ...(await chain.observe(...asked)), transfers: [] })
+  await goBack()
+  await world.instance({ minter: null, chain: { ...chain, observe } }).payments()
+  assert.deepEqual([await stateOf(world, paid), await unpaid()], ['orphaned', 1])
+  const [{ number } = assert.fail()] = await world.pool<{ number: number }[]>`SELECT block_number AS number FROM nodes`
+  // Reads the payment again, above its node, as if a mint without a guard had stayed while its payment moved.
+  const { transfers } = await chain.observe(number - 1, number - 1, null)
+  const late: typeof chain.observe = async (...asked) => {
+    const range = await chain.observe(...asked)
+    const last = range.blocks.at(-1) ?? assert.fail()
+    const at = { blockNumber: last.number, blockHash: last.hash, blockTime: last.time, txIndex: 0 }
+    return { ...range, transfers: transfers.map((transfer) => ({ ...transfer, ...at })) }
+  }
+  await world.chain.mine()
+  await world.instance({ minter: null, chain: { ...chain, observe: late } }).payments()
+  assert.deepEqual([await stateOf(world, paid), await unpaid()], ['minted', 0])
+})
 
 inWorld('a payment that a reorganisation drops is orphaned and never minted', async (world) => {
   const paid = await world.pay(5, BASIC)
@@ -103,7 +98,7 @@ inWorld('a payment that a reorganisation drops before anything was sent for it i
   await checkInvariants(world)
 })
 
-inWorld('a send of the payments wallet goes with its block, and stands once where it comes back', async (world) => {
+inWorld('a send of the payments wallet goes with its block, and counts once in its next block', async (world) => {
   const sent = await world.pay(3, BASIC, world.at(9))
   const raw = await world.raw(sent)
   await world.chain.mine()
@@ -121,27 +116,24 @@ inWorld('a send of the payments wallet goes with its block, and stands once wher
   await checkInvariants(world)
 })
 
-inWorld(
-  'a payment that comes back in another block is minted once, though its first mint was sent already',
-  async (world) => {
-    const paid = await world.pay(5, BASIC)
-    const raw = await world.raw(paid)
-    await world.chain.mine()
-    await world.payments()
-    const first = await lastSent(world)
-    await world.chain.mine(1)
-    await world.payments()
-    assert.equal(await stateOf(world, paid), 'minted')
-    await world.chain.reorg(2, [[raw, 1]])
-    await world.settle()
-    assert.equal(await stateOf(world, paid), 'minted')
-    assert.equal(await world.read('lastId'), 1n)
-    assert.equal((await reorganisations(world)).length, 1)
-    // The first mint was bound to a block that no longer exists, so the contract refused it.
-    assert.equal(await world.succeeded(first), false)
-    await checkInvariants(world)
-  },
-)
+inWorld('a payment that returns in another block is minted once, even if its first mint was sent', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  const raw = await world.raw(paid)
+  await world.chain.mine()
+  await world.payments()
+  const first = await lastSent(world)
+  await world.chain.mine(1)
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted')
+  await world.chain.reorg(2, [[raw, 1]])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal(await world.read('lastId'), 1n)
+  assert.equal((await reorganisations(world)).length, 1)
+  // The first mint was bound to a block that no longer exists, so the contract refused it.
+  assert.equal(await world.succeeded(first), false)
+  await checkInvariants(world)
+})
 
 inWorld('a mint that is mined on a fork without its payment reverts', async (world) => {
   const paid = await world.pay(5, BASIC)
@@ -171,7 +163,7 @@ inWorld('a payment that is double-spent away is never minted', async (world) => 
   await checkInvariants(world)
 })
 
-inWorld('a mint that is taken back while its payment stays is sent again and mints one node', async (world) => {
+inWorld('a mint whose block is lost is sent again if its payment stays, and mints one node', async (world) => {
   const { paid, mint } = await mintedNode(world)
   await world.chain.reorg(1)
   await world.payments()
@@ -186,7 +178,7 @@ inWorld('a mint that is taken back while its payment stays is sent again and min
   await checkInvariants(world)
 })
 
-inWorld('a round that is taken back is sent again and credits once', async (world) => {
+inWorld('a round whose block is lost is sent again and credits once', async (world) => {
   await mintedNode(world)
   const round = await sentRound(world)
   await world.chain.mine()
@@ -205,33 +197,30 @@ inWorld('a round that is taken back is sent again and credits once', async (worl
   await checkInvariants(world)
 })
 
-inWorld(
-  'two rounds, the first mined and the second on its way, are both paid after both were taken back',
-  async (world) => {
-    await mintedNode(world)
-    await sentRound(world)
-    await world.chain.mine()
-    await world.payments()
-    const second = await sentRound(world)
-    assert.ok(second)
-    // From before the first round's block on. The clock of the new blocks must not fall behind the turn.
-    const [round] = await world.pool`SELECT block_number FROM rounds WHERE round = 1`
-    const depth = Number((await world.chain.block()).number) - round?.block_number + 1
-    const late = Number((await world.chain.block()).timestamp)
-    await world.chain.reorg(depth)
-    await world.chain.setNextTime(late + 1)
-    await world.chain.mine()
-    await world.rest()
-    const turns = await world.pool`SELECT turn_no FROM turns ORDER BY turn_no`
-    assert.deepEqual(
-      turns.map((turn) => turn.turn_no),
-      [1, 2],
-    )
-    await checkInvariants(world)
-  },
-)
+inWorld('two rounds, one mined and one pending, are both paid after a reorg of both', async (world) => {
+  await mintedNode(world)
+  await sentRound(world)
+  await world.chain.mine()
+  await world.payments()
+  const second = await sentRound(world)
+  assert.ok(second)
+  // From before the first round's block on. The clock of the new blocks must not fall behind the turn.
+  const [round] = await world.pool`SELECT block_number FROM rounds WHERE round = 1`
+  const depth = Number((await world.chain.block()).number) - round?.block_number + 1
+  const late = Number((await world.chain.block()).timestamp)
+  await world.chain.reorg(depth)
+  await world.chain.setNextTime(late + 1)
+  await world.chain.mine()
+  await world.rest()
+  const turns = await world.pool`SELECT turn_no FROM turns ORDER BY turn_no`
+  assert.deepEqual(
+    turns.map((turn) => turn.turn_no),
+    [1, 2],
+  )
+  await checkInvariants(world)
+})
 
-inWorld('withdrawals and transfers that are taken back leave no trace; kept ones stand', async (world) => {
+inWorld('withdrawals and transfers in lost blocks leave no trace, kept ones remain', async (world) => {
   await mintedNode(world)
   await sentRound(world)
   await world.rest()
@@ -287,26 +276,23 @@ inWorld('a decision of the operator outlives the block of its payment', async (w
   assert.equal(await world.read('lastId'), 0n)
 })
 
-inWorld(
-  'a held payment whose node was minted without leave is held again when that mint is taken back',
-  async (world) => {
-    await world.pool`INSERT INTO senders (address, label, reason, added_by) VALUES (${world.at(5)}, 'exchange', 'a test', 'test')`
-    const paid = await world.pay(5, BASIC)
-    await world.settle()
-    assert.equal(await stateOf(world, paid), 'held')
-    await mintElsewhere(world, paid)
-    await world.payments()
-    assert.equal(await stateOf(world, paid), 'minted')
-    await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
-    await world.settle()
-    assert.deepEqual(await paymentOf(world, paid), {
-      ...{ state: 'held', reason: 'senderDenied', nodeId: null, tierId: 'basic' },
-    })
-    assert.equal(await world.read('lastId'), 0n)
-  },
-)
+inWorld('a held payment with a foreign mint is held again if a reorg removes that mint', async (world) => {
+  await world.pool`INSERT INTO senders (address, label, reason, added_by) VALUES (${world.at(5)}, 'exchange', 'a test', 'test')`
+  const paid = await world.pay(5, BASIC)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'held')
+  await mintElsewhere(world, paid)
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted')
+  await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+  await world.settle()
+  assert.deepEqual(await paymentOf(world, paid), {
+    ...{ state: 'held', reason: 'senderDenied', nodeId: null, tierId: 'basic' },
+  })
+  assert.equal(await world.read('lastId'), 0n)
+})
 
-inWorld('a payment minted by a foreign transaction is minted by ours when that one is taken back', async (world) => {
+inWorld('our own mint replaces a foreign one that a reorg removed', async (world) => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   await world.payments()
@@ -325,25 +311,22 @@ inWorld('a payment minted by a foreign transaction is minted by ours when that o
   await checkInvariants(world)
 })
 
-inWorld(
-  'a payment whose own mint was displaced for good is minted again when the foreign mint is taken back',
-  async (world) => {
-    const paid = await world.pay(5, BASIC)
-    await world.chain.mine()
-    await world.payments()
-    await world.chain.rpc('anvil_dropTransaction', [await lastSent(world)])
-    const displacing = await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
-    await world.chain.mine()
-    await mintElsewhere(world, paid)
-    await world.payments()
-    assert.equal(await stateOf(world, paid), 'minted')
-    await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
-    await world.settle()
-    assert.equal(await stateOf(world, paid), 'minted')
-    assert.equal(await world.read('lastId'), 1n)
-    await checkInvariants(world, { foreign: [displacing] })
-  },
-)
+inWorld('a payment whose own mint was displaced is minted again if the foreign mint disappears', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.rpc('anvil_dropTransaction', [await lastSent(world)])
+  const displacing = await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
+  await world.chain.mine()
+  await mintElsewhere(world, paid)
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted')
+  await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal(await world.read('lastId'), 1n)
+  await checkInvariants(world, { foreign: [displacing] })
+})
 
 inWorld('a nonce that became free below ours is filled, so that ours is not stuck behind it', async (world) => {
   await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
@@ -374,34 +357,31 @@ inWorld('a nonce that became free is not filled at a price that is never offered
   assert.deepEqual([await stateOf(world, paid), await world.succeeded(spent)], ['minted', null])
 })
 
-inWorld(
-  'a provider that lags behind the ledger takes nothing back, is asked for nothing, and gets nothing sent',
-  async (world) => {
-    const { paid } = await mintedNode(world)
-    const waits = await world.pay(6, BASIC)
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.chain.mine()
-    await world.instance({ minter: null }).payments()
-    assert.equal(await stateOf(world, waits), 'accepted')
-    const cursor = await world.pool`SELECT * FROM cursors`
-    const old = (await world.ctx.chain.block(3)) ?? assert.fail()
-    const sent = await world.pool`SELECT FROM outbox`
-    const lagging = world.instance({
-      chain: { ...world.ctx.chain, head: async () => old },
-      contract: { ...world.ctx.contract, counters: () => assert.fail('asked for a block that it does not have') },
-    })
-    assert.equal((await lagging.payments()).ran, true)
-    assert.equal((await lagging.credit()).reason, 'pending')
-    assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
-    assert.equal((await world.pool`SELECT FROM outbox`).length, sent.length)
-    assert.deepEqual([...(await world.pool`SELECT error FROM passes WHERE error IS NOT NULL`)], [])
-    assert.equal(await stateOf(world, paid), 'minted')
-    assert.equal((await reorganisations(world)).length, 0)
-    await checkInvariants(world)
-  },
-)
+inWorld('a provider that lags behind the ledger rewinds nothing, and gets neither reads nor sends', async (world) => {
+  const { paid } = await mintedNode(world)
+  const waits = await world.pay(6, BASIC)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await stateOf(world, waits), 'accepted')
+  const cursor = await world.pool`SELECT * FROM cursors`
+  const old = (await world.ctx.chain.block(3)) ?? assert.fail()
+  const sent = await world.pool`SELECT FROM outbox`
+  const lagging = world.instance({
+    chain: { ...world.ctx.chain, head: async () => old },
+    contract: { ...world.ctx.contract, counters: () => assert.fail('asked for a block that it does not have') },
+  })
+  assert.equal((await lagging.payments()).ran, true)
+  assert.equal((await lagging.credit()).reason, 'pending')
+  assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
+  assert.equal((await world.pool`SELECT FROM outbox`).length, sent.length)
+  assert.deepEqual([...(await world.pool`SELECT error FROM passes WHERE error IS NOT NULL`)], [])
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal((await reorganisations(world)).length, 0)
+  await checkInvariants(world)
+})
 
-inWorld('a chain that came back shorter is followed back where that is allowed', async (world) => {
+inWorld('a chain that came back shorter is followed back if that is allowed', async (world) => {
   const { paid } = await mintedNode(world)
   const raw = await world.raw(paid)
   await world.chain.rpc('anvil_rollback', [2])
@@ -442,7 +422,7 @@ async function mintElsewhere(world: World, ref: Hash): Promise<Hash> {
   return signed.txHash
 }
 
-inWorld('a turn has the same seed where its first block is followed again as the first of a range', async (world) => {
+inWorld('a turn has the same seed if its first block is followed again as the first of a range', async (world) => {
   const seeds = () => world.pool`SELECT round, seed_block, seed FROM turns`
   await world.pay(5, BASIC)
   await world.settle()

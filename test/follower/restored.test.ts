@@ -49,7 +49,7 @@ async function ticks(world: World, instance: Instance): Promise<void> {
   }
 }
 
-test('a ledger restored from a backup mints nothing from before, and goes on with what is paid from then on', () =>
+test('a ledger restored from a backup mints nothing from before, and mints what is paid later', () =>
   inWorld(async (world, restored, pool) => {
     // The backup: the payment is accepted, and not minted yet.
     const refunded = await world.pay(6, BASIC)
@@ -102,7 +102,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     assert.equal(await told(pool, alsoRefunded), 'minted')
   }))
 
-test('a ledger started from nothing on a chain where nodes were sold holds what is not minted', () =>
+test('a ledger started from nothing on a chain with sold nodes holds what is not minted', () =>
   inWorld(async (world, fresh, pool) => {
     await denyWallet(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
     const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
@@ -113,7 +113,7 @@ test('a ledger started from nothing on a chain where nodes were sold holds what 
     assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
   }))
 
-test('so does one started from nothing where nothing was done but to open cohorts, up to the head and not only up to these', () =>
+test('so does one on a chain with open cohorts only, up to the head', () =>
   inWorld(async (world, fresh, pool) => {
     await world.settle()
     assert.equal(await world.read('lastId'), 0n)
@@ -138,7 +138,7 @@ test('so does one started from nothing with other keys than those that minted', 
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
   }))
 
-test('the block up to which payments are looked at again never goes down by itself', async () => {
+test('the block up to which payments are rechecked never goes down automatically', async () => {
   await using database = await openDatabase()
   const { pool } = database
   assert.equal(await raiseRecheck(pool, 10), true)
@@ -154,7 +154,7 @@ describe('in a whole ledger', () => {
   })
   after(() => world.close())
 
-  test('an unpaid node, minted with the minter’s key, does not make a restored ledger of a whole one', async () => {
+  test('an unpaid node with the minter’s key does not make a whole ledger count as restored', async () => {
     await world.settle()
     const paid = await world.pay(5, BASIC)
     await world.settle()
@@ -185,7 +185,7 @@ describe('in a whole ledger', () => {
     assert.equal(await readRecheck(world.pool), null)
   })
 
-  test('payments from a wallet on the deny list are held, and stay held once it is taken off', async () => {
+  test('payments from a denied wallet are held, and stay held once it is removed', async () => {
     await denyWallet(world.pool, {
       address: world.at(8),
       label: 'exchange',
@@ -202,7 +202,7 @@ describe('in a whole ledger', () => {
     assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])
   })
 
-  test('payments up to that very block are held, also those that were accepted and those that came back, and none after it', async () => {
+  test('payments up to that block are held, even accepted or returned ones, and no later ones', async () => {
     // With open cohorts the same run mints an accepted payment.
     await world.settle()
     const returned = await world.pay(10, BASIC)

@@ -139,7 +139,7 @@ describe('a residue', () => {
     )
   })
 
-  inWorld('and what replaced it go with their block, and come back told apart', async (world) => {
+  inWorld('and its replacements go with their block, and return separated', async (world) => {
     await world.chain.mine()
     await world.payments()
     const { block } = await payInside(world, BASIC)
@@ -159,57 +159,51 @@ describe('a residue', () => {
     await checkInvariants(world)
   })
 
-  inWorld(
-    'that left is replaced by the outflows, and what came beside them, once its block can be traced',
-    async (world) => {
-      await world.pay(5, PLUS)
-      await world.settle()
-      // The wallet's own code sends a hundredth of an ether away.
-      await world.chain.rpc('anvil_setCode', [world.at(3), leakOf(BASIC)])
-      const out = await world.chain.send({
-        from: world.at(9),
-        to: world.at(3),
-        gas: '0x60000',
-        data: forwardTo(world.at(8)),
-      })
-      await world.chain.mine(2)
-      await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-      await world.chain.mine()
-      await mute(world).payments()
-      const outflows = async () =>
-        await world.pool`SELECT tx_hash, inner_index, to_address, value_wei FROM wallet_outflows WHERE fee_wei = 0`
-      const [residue] = await outflows()
-      assert.deepEqual([residue?.tx_hash, residue?.value_wei], [null, BASIC])
-      await world.payments()
-      assert.deepEqual(
-        (await outflows()).map((row) => ({ ...row })),
-        [{ tx_hash: out, inner_index: 1, to_address: world.at(8), value_wei: BASIC }],
-      )
-      const [told] = await world.pool`SELECT detail FROM audit WHERE action = 'residueExplained'`
-      assert.equal(told?.detail.left, true)
-      await world.settle()
-      await checkInvariants(world)
-    },
-  )
+  inWorld('of outgoing value becomes outflows and payments once its block can be traced', async (world) => {
+    await world.pay(5, PLUS)
+    await world.settle()
+    // The wallet's own code sends a hundredth of an ether away.
+    await world.chain.rpc('anvil_setCode', [world.at(3), leakOf(BASIC)])
+    const out = await world.chain.send({
+      from: world.at(9),
+      to: world.at(3),
+      gas: '0x60000',
+      data: forwardTo(world.at(8)),
+    })
+    await world.chain.mine(2)
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    await world.chain.mine()
+    await mute(world).payments()
+    const outflows = async () =>
+      await world.pool`SELECT tx_hash, inner_index, to_address, value_wei FROM wallet_outflows WHERE fee_wei = 0`
+    const [residue] = await outflows()
+    assert.deepEqual([residue?.tx_hash, residue?.value_wei], [null, BASIC])
+    await world.payments()
+    assert.deepEqual(
+      (await outflows()).map((row) => ({ ...row })),
+      [{ tx_hash: out, inner_index: 1, to_address: world.at(8), value_wei: BASIC }],
+    )
+    const [told] = await world.pool`SELECT detail FROM audit WHERE action = 'residueExplained'`
+    assert.equal(told?.detail.left, true)
+    await world.settle()
+    await checkInvariants(world)
+  })
 
-  inWorld(
-    'is not made of what an earlier trace had shown in that very block, though no provider traces it now',
-    async (world) => {
-      await world.chain.mine()
-      await world.payments()
-      const { txHash, block } = await payInside(world, BASIC)
-      await world.settle()
-      await releasePayment(world.ctx, ADA, { payment: txHash })
-      await world.settle()
-      const before = await stands(world)
-      assert.deepEqual(before, [[BASIC, 'minted']])
-      await takeBack(world, block)
-      await mute(world).payments()
-      assert.deepEqual(await stands(world), before)
-      await world.settle()
-      await checkInvariants(world)
-    },
-  )
+  inWorld('excludes what an earlier trace showed in the same block, even if no provider traces now', async (world) => {
+    await world.chain.mine()
+    await world.payments()
+    const { txHash, block } = await payInside(world, BASIC)
+    await world.settle()
+    await releasePayment(world.ctx, ADA, { payment: txHash })
+    await world.settle()
+    const before = await stands(world)
+    assert.deepEqual(before, [[BASIC, 'minted']])
+    await takeBack(world, block)
+    await mute(world).payments()
+    assert.deepEqual(await stands(world), before)
+    await world.settle()
+    await checkInvariants(world)
+  })
 
   inWorld('is not decided as a whole while a part of it has its node: that part is attributed first', async (world) => {
     const { txHash, block } = await paySplit(world)

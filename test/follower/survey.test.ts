@@ -202,7 +202,7 @@ function shareRead({ read }: Outcome): number {
   return new Set(read.filter((block) => block > from && block < to)).size / (to - from)
 }
 
-test('a ledger whose old blocks were surveyed is the one that read them all, but for what moved nothing', async () => {
+test('a surveyed ledger equals one that read all blocks, except for what moved nothing', async () => {
   const outcome = await rebuilt({}, {}, async (pool) => {
     assert.deepEqual([...(await sends(pool))], [...(await sends(world.pool))])
     const failed = (ledger: Pool) => ledger`SELECT FROM withdrawals WHERE status = 'failed'`
@@ -283,18 +283,18 @@ test('a state that one of two providers makes up proves nothing', async () => {
   assert.deepEqual(differing(await rebuilt({ first: staleState() })), [])
 })
 
-test('a log that one provider leaves out is found, and one that both leave out where the factory’s storage shows it', async () => {
+test('a log that one provider hides is found, and one that both hide if the storage shows it', async () => {
   assert.deepEqual(differing(await rebuilt({ first: withoutLogsOf('given back') })), [])
   const both = await rebuilt({ first: withoutLogsOf('withdrawal'), second: withoutLogsOf('withdrawal') })
   assert.deepEqual(differing(both), [])
   assert.ok(shareRead(both) < 0.5, 'most blocks are surveyed still')
 })
 
-test('headers that only one provider names have the blocks read', async () => {
+test('headers that only one provider reports make the survey read the blocks', async () => {
   assert.deepEqual(differing(await rebuilt({ second: otherHeaders })), [])
 })
 
-test('where there is one provider, its word is said to be what it rests on', async () => {
+test('with one provider, the ledger records that it rests on its word', async () => {
   const rpc = createRpc({ urls: [providers[0].url], log: silentLog })
   try {
     const signers = [world.at(1), world.at(2)]
@@ -343,7 +343,7 @@ async function search(length: number, used: number) {
   return { ...(await proveGaps(reader, watched, seen, [whole])), ...asked }
 }
 
-test('a survey whose every block has something unknown reads 64 states, and gives up before the next', async () => {
+test('a survey in which every block has an unknown reads 64 states, and stops', async () => {
   assert.deepEqual(await search(256, 256), { kind: 'proven', states: 63, blocks: 256 })
   assert.deepEqual(await search(257, 257), { kind: 'proven', states: 64, blocks: 257 })
   const beyond = await search(258, 258)
@@ -351,7 +351,7 @@ test('a survey whose every block has something unknown reads 64 states, and give
   assert.ok(beyond.states <= 64)
 })
 
-test('a longer range may take one state for 16 of its blocks', async () => {
+test('a longer range may read one state for 16 of its blocks', async () => {
   const long = 16 * 300
   assert.equal((await search(long, 600)).kind, 'proven')
   const beyond = await search(long, long)

@@ -163,7 +163,7 @@ describe('inner transfers of a block', () => {
     )
   })
 
-  it('are not known where no method serves, two providers differ, or one of two has none', async () => {
+  it('are unknown if no method serves, two providers differ, or one of two has none', async () => {
     const { at } = await mineAll(KINDS.slice(0, 1))
     const read = () => reading([first, second], ({ blockTransfers }) => blockTransfers(at, [wallet]))
     assert.equal((await read())?.length, 1)
@@ -177,7 +177,7 @@ describe('inner transfers of a block', () => {
     assert.equal((await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet])))?.length, 1)
   })
 
-  it('are not taken from a trace of another block', async () => {
+  it('do not come from a trace of another block', async () => {
     const { at } = await mineAll(KINDS.slice(0, 1))
     const elsewhere = { ...at, hash: `0x${'ab'.repeat(32)}` as Hash }
     assert.equal(await reading([first], ({ blockTransfers }) => blockTransfers(elsewhere, [wallet])), null)
@@ -238,7 +238,7 @@ interface SimulatedBlock {
 type TransactionField = 'from' | 'to' | 'value' | 'input' | 'gas' | 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
 
 describe('a simulation of the block’s own transactions (eth_simulateV1)', () => {
-  it('takes no transaction that creates a contract, and tells another list than the traces: it is no method', async () => {
+  it('rejects contract creations and lists other transfers than traces, which rules it out', async () => {
     const { at: withCreation } = await mineAll(KINDS)
     await assert.rejects(simulate(withCreation))
     // The codes exist before the simulated block.
@@ -263,7 +263,7 @@ describe('the frames of a trace', () => {
     )
   })
 
-  it('are told apart in every spelling that nodes have', () => {
+  it('are recognised in every spelling that nodes have', () => {
     const calls = (spelt: (type: string) => string, error: unknown) => [
       { type: spelt('CALL'), from: b, to: a, value: '0x5', error },
       { type: spelt('STATICCALL'), from: b, to: a, value: '0x6', error },

@@ -61,7 +61,7 @@ function counting(world: World) {
   return { instance: world.instance({ chain }), readings: () => readings }
 }
 
-inWorld('a filed payment bears the chain id of the ledger, whatever a provider says by then', async (world) => {
+inWorld('a filed payment has the ledger’s chain id, even if a provider reports another one', async (world) => {
   const { hash: genesisHash } = await world.chain.block(0)
   const { chainId } = world.chain
   await recordIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
@@ -92,45 +92,39 @@ inWorld('value that arrives by an internal call is held, unattributed, with the 
   assert.equal((await filed(world)).length, 1, 'and it is filed once')
 })
 
-inWorld(
-  'several of them in one stretch of blocks are each found in their own, ether out of nowhere too',
-  async (world) => {
-    const { block: first } = await payInside(world, BASIC + 1n)
-    await world.chain.mine(5)
-    const { block: second } = await payInside(world, BASIC)
-    const { block: third } = await payInside(world, BASIC + 3n)
-    await world.chain.mine(9)
-    const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
-    // A validator's withdrawal, as far as this chain can play one: the head's header lacks it, the next block's has it.
-    const { number } = await world.chain.block()
-    await world.chain.setBalance(world.at(3), balance + BASIC + 4n)
-    await world.chain.mine(3)
-    await world.payments()
-    assert.deepEqual(await places(world), [
-      [BASIC + 1n, first, 'held'],
-      [BASIC, second, 'held'],
-      [BASIC + 3n, third, 'held'],
-      [BASIC + 4n, Number(number) + 1, 'held'],
-    ])
-    await checkInvariants(world)
-  },
-)
+inWorld('several residues in one range are each found in their own block, also ether out of nowhere', async (world) => {
+  const { block: first } = await payInside(world, BASIC + 1n)
+  await world.chain.mine(5)
+  const { block: second } = await payInside(world, BASIC)
+  const { block: third } = await payInside(world, BASIC + 3n)
+  await world.chain.mine(9)
+  const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
+  // A validator's withdrawal, as far as this chain can play one: the head's header lacks it, the next block's has it.
+  const { number } = await world.chain.block()
+  await world.chain.setBalance(world.at(3), balance + BASIC + 4n)
+  await world.chain.mine(3)
+  await world.payments()
+  assert.deepEqual(await places(world), [
+    [BASIC + 1n, first, 'held'],
+    [BASIC, second, 'held'],
+    [BASIC + 3n, third, 'held'],
+    [BASIC + 4n, Number(number) + 1, 'held'],
+  ])
+  await checkInvariants(world)
+})
 
-inWorld(
-  'where nothing differs the audit takes one reading a block, and none for a block it has seen',
-  async (world) => {
-    const { instance, readings } = counting(world)
-    await instance.payments()
-    const before = readings()
-    await instance.payments()
-    assert.equal(readings() - before, 0)
-    const paid = await world.pay(5, BASIC)
-    await world.chain.mine(50)
-    await instance.payments()
-    assert.equal(readings() - before, 1)
-    assert.equal((await paymentOf(world, paid))?.state, 'minting')
-  },
-)
+inWorld('if nothing differs, the audit costs one reading a block, and none for a block it has seen', async (world) => {
+  const { instance, readings } = counting(world)
+  await instance.payments()
+  const before = readings()
+  await instance.payments()
+  assert.equal(readings() - before, 0)
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine(50)
+  await instance.payments()
+  assert.equal(readings() - before, 1)
+  assert.equal((await paymentOf(world, paid))?.state, 'minting')
+})
 
 inWorld('sends of the wallet, failed transfers and payments to itself leave no residue', async (world) => {
   await world.pay(3, BASIC, world.at(9))
@@ -144,26 +138,23 @@ inWorld('sends of the wallet, failed transfers and payments to itself leave no r
   assert.deepEqual([outflows.length, (await world.pool`SELECT FROM wallet_outflows`).length], [0, 4])
 })
 
-inWorld(
-  'ether that leaves by an internal call is an outflow without transaction, and hides nothing that arrives later',
-  async (world) => {
-    await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
-    await world.call(9, world.at(3), forwardTo(world.at(8)))
-    const { number } = await world.chain.mine()
-    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-    await world.settle()
-    const { block } = await payInside(world, 7n)
-    await world.settle()
-    const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
-    assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) - 1 }])
-    assert.deepEqual(await places(world), [[7n, block, 'held']])
-    const told = await world.pool`SELECT action FROM audit WHERE action LIKE 'unattributed%' ORDER BY id`
-    assert.deepEqual(
-      told.map((row) => row.action),
-      ['unattributedOutflow', 'unattributed'],
-    )
-  },
-)
+inWorld('ether that leaves by an internal call is an outflow, and hides no later arrival', async (world) => {
+  await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
+  await world.call(9, world.at(3), forwardTo(world.at(8)))
+  const { number } = await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.settle()
+  const { block } = await payInside(world, 7n)
+  await world.settle()
+  const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
+  assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) - 1 }])
+  assert.deepEqual(await places(world), [[7n, block, 'held']])
+  const told = await world.pool`SELECT action FROM audit WHERE action LIKE 'unattributed%' ORDER BY id`
+  assert.deepEqual(
+    told.map((row) => row.action),
+    ['unattributedOutflow', 'unattributed'],
+  )
+})
 
 inWorld('a transfer that failed to reach the wallet does not lead the search astray', async (world) => {
   await world.chain.mine(7)
@@ -176,7 +167,7 @@ inWorld('a transfer that failed to reach the wallet does not lead the search ast
   assert.deepEqual(await places(world), [[BASIC, block, 'held']])
 })
 
-inWorld('a wallet that is entered later has books of its own: what it held before is no payment', async (world) => {
+inWorld('a wallet that is entered later has its own books: earlier value is no payment', async (world) => {
   await world.pay(5, BASIC)
   await world.settle()
   const other = world.at(12)
@@ -216,7 +207,7 @@ inWorld('one that a reorganisation drops is orphaned; in another block it is fil
   await checkInvariants(world)
 })
 
-inWorld('one that comes back with its very block stands as the operator decided it', async (world) => {
+inWorld('a residue that comes back with the same block keeps the operator’s decision', async (world) => {
   await world.chain.mine()
   await world.payments()
   await payInside(world, BASIC)
@@ -234,28 +225,25 @@ inWorld('one that comes back with its very block stands as the operator decided 
   assert.equal((await filed(world))[0]?.ref, before.ref)
 })
 
-inWorld(
-  'where the states in between are gone, it is filed in the oldest block there is, with the range',
-  async (world) => {
-    await world.payments()
-    const audited = Number((await world.chain.block()).number)
-    await payInside(world, BASIC)
-    await world.chain.mine(30)
-    const head = Number((await world.chain.block()).number)
-    const oldest = head - 10
-    const chain: typeof world.ctx.chain = {
-      ...world.ctx.chain,
-      balanceAt: async (owner, at) => (at.number < oldest ? null : world.ctx.chain.balanceAt(owner, at)),
-    }
-    await world.instance({ chain }).payments()
-    assert.deepEqual(await places(world), [[BASIC, oldest, 'held']])
-    const { evidence } = (await filed(world))[0] ?? assert.fail()
-    assert.deepEqual([evidence.fromBlock, evidence.toBlock, evidence.balanceBeforeWei], [audited + 1, oldest, null])
-    await checkInvariants(world)
-  },
-)
+inWorld('if states in between are gone, it is filed in the oldest available block, with the range', async (world) => {
+  await world.payments()
+  const audited = Number((await world.chain.block()).number)
+  await payInside(world, BASIC)
+  await world.chain.mine(30)
+  const head = Number((await world.chain.block()).number)
+  const oldest = head - 10
+  const chain: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    balanceAt: async (owner, at) => (at.number < oldest ? null : world.ctx.chain.balanceAt(owner, at)),
+  }
+  await world.instance({ chain }).payments()
+  assert.deepEqual(await places(world), [[BASIC, oldest, 'held']])
+  const { evidence } = (await filed(world))[0] ?? assert.fail()
+  assert.deepEqual([evidence.fromBlock, evidence.toBlock, evidence.balanceBeforeWei], [audited + 1, oldest, null])
+  await checkInvariants(world)
+})
 
-test('where the chain has no state from before the first block, the books begin with the first it has, and with another once that is gone', async () => {
+test('without older states the books begin at the first block with one, also after a reorg', async () => {
   const world = await startWorld()
   try {
     await putForwarder(world)
@@ -298,7 +286,7 @@ function interrupted(world: World, meanwhile: () => Promise<unknown>) {
   return world.instance({ chain })
 }
 
-test('where a provider does not show the block before the first, the books wait for it: what has come since is not taken for old', async () => {
+test('if a provider lacks the block before the first, the books wait, and miss no later payment', async () => {
   const world = await startWorld()
   try {
     await putForwarder(world)
@@ -321,7 +309,7 @@ test('where a provider does not show the block before the first, the books wait 
   }
 })
 
-inWorld('value whose block is taken out while it is being looked for is not filed', async (world) => {
+inWorld('value whose block is lost while it is being located is not filed', async (world) => {
   await payInside(world, BASIC)
   const { payments } = interrupted(world, async () => {
     await world.chain.reorg(1)
@@ -336,7 +324,7 @@ inWorld('value whose block is taken out while it is being looked for is not file
   await checkInvariants(world)
 })
 
-inWorld('a block that is taken out while its balance is being read does not count as audited', async (world) => {
+inWorld('a block that is lost while its balance is being read does not count as audited', async (world) => {
   await world.chain.mine(2)
   const { number } = await world.chain.block()
   const inside: TestTransaction = {
@@ -370,7 +358,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   }
 })
 
-inWorld('a provider that will not tell a balance holds up no payment', async (world) => {
+inWorld('a provider that refuses a balance delays no payment', async (world) => {
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     balanceAt: () => Promise.reject(new Error('out of order')),

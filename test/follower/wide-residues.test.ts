@@ -105,7 +105,7 @@ const GONE: Answer[] = [
   { error: { code: -32000, message: 'distance to target block exceeds maximum proof window' } },
 ]
 for (const [at, refusal] of GONE.entries())
-  test(`states that are gone (${at}) have a residue of several blocks held, which is located again once they are there`, async () => {
+  test(`missing states (${at}) hold a residue of several blocks, which is located once they return`, async () => {
     const { block, last } = await payUnseen(refusal)
     await pass()
     assert.deepEqual(await inner(block), [{ block: last, state: 'held', traced: false }])
@@ -118,7 +118,7 @@ for (const [at, refusal] of GONE.entries())
     assert.deepEqual([found?.block, found?.traced, others], [block, true, []])
   })
 
-test('so has what left by an inner call, which is then an outflow of its transaction', async () => {
+test('so does value that left by an inner call, which is then its transaction’s outflow', async () => {
   const outflows = async () =>
     (await world.pool`SELECT block_number AS block, tx_hash IS NOT NULL AS traced FROM wallet_outflows`).map((row) => ({
       ...row,

@@ -88,7 +88,7 @@ describe('a file', () => {
 })
 
 describe('transactions', () => {
-  it('are listed with what they were for, what they cost and how often they were signed', async () => {
+  it('are listed with their purpose, cost and number of signatures', async () => {
     const { json } = await desk.get('transactions')
     const mint = json.transactions.find(({ kind }: { kind: string }) => kind === 'mint')
     assert.deepEqual(
@@ -152,7 +152,7 @@ describe('the trends', () => {
   const sum = (bins: Bin[], of: (ledger: NonNullable<Bin['ledger']>) => string | number) =>
     bins.reduce((total, { ledger }) => total + BigInt(ledger ? of(ledger) : 0), 0n)
 
-  it('come to what the books say, by the hour and by the day', async () => {
+  it('match the books, by the hour and by the day', async () => {
     const { world } = desk
     await world.pay(7, ETHER / 77n)
     await world.settle()
@@ -194,7 +194,7 @@ describe('the trends', () => {
     assert.equal((await desk.get('trends?range=1y')).status, 400)
   })
 
-  it('have no figures of the ledger beyond the block that it has followed to, which is not nothing', async () => {
+  it('have null, not zero, for the ledger beyond the followed block', async () => {
     const { pool } = desk.world
     const [row] = await pool<{ time: number }[]>`SELECT block_time AS time FROM cursors`
     await pool`UPDATE cursors SET block_time = ${Math.floor(Date.now() / 3_600_000) * 3_600 - 5_400}`
@@ -208,7 +208,7 @@ describe('the trends', () => {
 })
 
 describe('the round to come', () => {
-  it('is what the pass then sends', async () => {
+  it('equals the round that the pass then sends', async () => {
     const { world } = desk
     const { json: idle } = await desk.get('credit/preview')
     assert.deepEqual(idle.stops, ['nothingDue'])
@@ -230,7 +230,7 @@ describe('the round to come', () => {
     assert.ok(json.rounds[0].gasUsed <= Number(preview.funds.gasEstimate), 'the estimate was too low')
   })
 
-  it('says everything that stands in its way', async () => {
+  it('lists everything that stops it', async () => {
     const { world } = desk
     await desk.post('pause', { reason: 'a look' })
     const balance = await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest'])
@@ -249,7 +249,7 @@ describe('the round to come', () => {
 })
 
 describe('ledger and chain', () => {
-  it('are compared in full on demand, and what differs is on record until it does no more', async () => {
+  it('are compared in full on demand, and a difference is on record until it ends', async () => {
     const { pool } = desk.world
     const { json: equal } = await desk.post('reconciliation/run')
     assert.deepEqual([equal.equal, equal.nodes, equal.drifts], [true, 2, []])
@@ -278,7 +278,7 @@ describe('ledger and chain', () => {
     )
   })
 
-  it('are not compared where the chain has taken the ledger’s block back', async () => {
+  it('are not compared if the chain has reorganised the ledger’s block', async () => {
     const { world } = desk
     await world.rest()
     await world.act(5, 'withdraw', [1n, world.at(9), 1n])

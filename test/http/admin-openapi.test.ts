@@ -55,7 +55,7 @@ describe('the operator’s document', () => {
     assert.deepEqual(operations.map(({ path, method }) => `${method} ${path}`).sort(), served.sort())
   })
 
-  it('is valid to a public validator, wants the key everywhere, and names each operation once', async () => {
+  it('is valid to a public validator, requires the key everywhere, and has each operation once', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(adminDocument))
     assert.ok(valid, JSON.stringify(errors))
     assert.deepEqual(adminDocument.security, [{ adminKey: [] }])
@@ -69,10 +69,10 @@ describe('the operator’s document', () => {
     assert.equal(adminDocument.info.version, version)
   })
 
-  it('requires every field that it names, so that none stays which is never answered', () =>
+  it('requires every field in it, because an optional one might never be answered', () =>
     assertRequired(adminDocument, OPTIONAL))
 
-  it('has no reference that leads nowhere, no part that is used nowhere, and no text that a comma has torn in two', () => {
+  it('has no dead reference, no unused part, and no text that a comma has cut in two', () => {
     const text = JSON.stringify(adminDocument)
     for (const [, ref = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g))
       assert.ok(
@@ -146,7 +146,7 @@ describe('on a ledger in use', () => {
     ({ method, operation }) => method === 'GET' && /application\/json/.test(JSON.stringify(operation.responses)),
   )
   for (const { path } of readings.filter(({ path }) => !IS_DOOR.test(path)))
-    it(`${path} answers as the document says`, async () => {
+    it(`${path} answers by the document`, async () => {
       const named = path.replace('{payment}', '1').replace('{tierId}/preview', 'basic/preview?supply=5')
       const { status, text } = await desk.get(named.slice(PREFIX.length))
       assert.equal(status, 200, text)

@@ -11,7 +11,7 @@ describe('the admin routes', () => {
   after(() => desk.close())
   const auditOf = async (action: string) => (await desk.get(`audit?action=${action}`)).json.entries
 
-  it('name the label of the key in the audit log, with the request and how it stood before and after', async () => {
+  it('record the key’s label in the audit log, with the request, and what was before and after', async () => {
     const headers = { 'x-admin-key': KEYS[1]?.key, 'x-request-id': 'req-1' }
     const paused = await desk.post('pause', { reason: 'the treasury moves' }, { headers })
     const says = 'Crediting is paused; payments go on.'
@@ -25,7 +25,7 @@ describe('the admin routes', () => {
     assert.partialDeepStrictEqual((await desk.post('resume')).json, { paused: false, changed: true })
   })
 
-  it('say so when nothing was changed, and leave no row then', async () => {
+  it('report that nothing changed, and leave no row then', async () => {
     const before = (await auditOf('unpaused')).length
     assert.partialDeepStrictEqual((await desk.post('resume', {})).json, { paused: false, changed: false })
     assert.equal((await auditOf('unpaused')).length, before)
@@ -42,7 +42,7 @@ describe('the admin routes', () => {
     assert.equal((await desk.post('pause', 'reason=x', { headers: { 'content-type': 'text/plain' } })).status, 400)
   })
 
-  it('look at the key before the method, the route and the input', async () => {
+  it('check the key before the method, the route and the input', async () => {
     const noKey = { headers: { 'x-admin-key': 'wrong' } }
     assert.equal((await desk.get('audit?limit=0', noKey)).status, 401)
     assert.equal((await desk.post('pause', '{', noKey)).status, 401)
@@ -124,7 +124,7 @@ describe('an Idempotency-Key', () => {
     assert.partialDeepStrictEqual((await desk.post('resume', {}, grace)).json, { paused: false, changed: true })
   })
 
-  it('of a request that is being worked on is answered 409, and taken over when that was cut off', async () => {
+  it('of a request in progress gets 409, and is taken over if that request was cut off', async () => {
     const pending = (ageSec: number) => desk.world.pool`
       INSERT INTO idempotency_keys (actor, key, digest, started_at)
       SELECT 'ada', ${`k-${ageSec}`}, digest, now() - make_interval(secs => ${ageSec}) FROM idempotency_keys WHERE actor = 'ada' AND key = 'k-1'`
@@ -134,7 +134,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await desk.post('pause', { reason: 'a' }, under('k-61'))).status, 200)
   })
 
-  it('used by many at once has the act done once', async () => {
+  it('used by many callers together does the act once', async () => {
     await desk.post('resume')
     const answers = await Promise.all(Array.from({ length: 8 }, () => desk.post('pause', {}, under('k-many'))))
     const statuses = answers.map(({ status }) => status)
@@ -156,7 +156,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await desk.post('halt/clear', {}, under('k-halt'))).text, cleared.text)
   })
 
-  it('is refused where it is no key', async () => {
+  it('is refused if it is no key', async () => {
     for (const key of ['', 'x'.repeat(129), 'two words'])
       assert.equal((await desk.post('pause', {}, under(key))).status, 400)
   })

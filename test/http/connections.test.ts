@@ -136,7 +136,7 @@ describe('connections', () => {
     assert.ok(await answered(await open()), 'room again')
   })
 
-  it('that ask nothing are closed without a word', async () => {
+  it('without a request are closed without an answer', async () => {
     await start({})
     await openMany(20)
     await until('all to be gone', async () => stillOpen() === 0 && (await counted()) === 0)
@@ -215,7 +215,7 @@ describe('answers', () => {
     assert.ok(sent.length <= (10 * MANY) / 2, `${sent.length} answers were sent to clients who read nothing`)
   })
 
-  it('come in the order of their requests, all of them, and what cannot be read is refused after them', async () => {
+  it('come in the order of their requests, and an unreadable request is refused after them', async () => {
     const { port } = await start({})
     const requests = `${HEALTHZ}GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n${HEALTHZ}nonsense\r\n\r\n`
     const { answers, closed } = await exchange(port, [requests], { closes: true })
@@ -255,7 +255,7 @@ describe('answers', () => {
 })
 
 describe('the limits', () => {
-  it('follow what the process may open, with a reserve for the database, the provider and webhooks', () => {
+  it('follow the process’s open files, with a reserve for database, provider and webhooks', () => {
     const totals = [64, 1_024, 4_096, 20_480, 1_048_576, Number.POSITIVE_INFINITY].map(
       (files) => connectionLimits(files).total,
     )
@@ -264,7 +264,7 @@ describe('the limits', () => {
     assert.deepEqual(perAddress, [8, 192, 512])
   })
 
-  it('are read from what the system says', () => {
+  it('come from the system’s figures', () => {
     const line = 'Limit                     Soft Limit           Hard Limit           Units\nMax open files            '
     assert.equal(parseOpenFiles(`${line}20480                65536                files\n`), 20_480)
     assert.equal(parseOpenFiles(`${line}unlimited            unlimited            files\n`), Number.POSITIVE_INFINITY)

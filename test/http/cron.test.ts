@@ -121,7 +121,7 @@ describe('cron routes', () => {
     assert.deepEqual(ran, [])
   })
 
-  it('look at the key before the method: without it every method is 401', async () => {
+  it('check the key before the method: without it every method is 401', async () => {
     ran = []
     for (const path of ['/api/cron/payments', '/api/cron/credit']) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']) {
@@ -193,7 +193,7 @@ describe('cron routes', () => {
     await keyless.close()
   })
 
-  it('answer 503 when the chain cannot be reached or there is none, and 500 for a bug, telling nothing', async () => {
+  it('answer 503 without a reachable chain, and 500 without details for a bug', async () => {
     for (const [passesOrNull, status] of [
       [null, 503],
       [
@@ -216,7 +216,7 @@ describe('cron routes', () => {
 })
 
 describe('the admin door', () => {
-  it('is not there without a key, shut with a wrong one, and leads nowhere with a right one where no route is', async () => {
+  it('is absent without a key, closed to a wrong one, and leads a right one only to routes', async () => {
     const keys = [
       { label: 'ops', key: ADMIN_KEY },
       { label: 'night', key: 'another-key-of-the-tests-0123456789' },

@@ -8,7 +8,7 @@ import { refusalOfFault } from '../../src/http/refusals.ts'
 import { startService } from '../support/http.ts'
 import { walletOf } from '../support/http-ledger.ts'
 
-test('while the database is away it is not asked again at once, and the next callers get the first one’s answer', async () => {
+test('while the database is away, the next callers share the first one’s answer', async () => {
   // The discard port has no listener.
   const pool = connect('postgres://u@127.0.0.1:9/x', { max: 1, prepare: false, applicationName: 'test' })
   try {
@@ -36,7 +36,7 @@ test('while the database is away it is not asked again at once, and the next cal
   }
 })
 
-test('the service answers 503 on every read while the database is down, and says nothing of it', async () => {
+test('the service answers 503 on every read while the database is down, without details', async () => {
   const down = connect('postgres://nobody:hunter2@127.0.0.1:1/none', { max: 1, prepare: true, applicationName: 'down' })
   const settings = { factoryAddress: walletOf(0xfac), publicRpcUrl: 'https://rpc.example' }
   const service = await startService({ sql: down, readSql: down, priceFeed: async () => 1, settings })

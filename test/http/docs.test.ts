@@ -12,7 +12,7 @@ after(() => service.close())
 
 const get = (path: string) => fetch(`http://127.0.0.1:${service.port}${path}`)
 
-test('every operation and every schema of the document is in the reference, and each link inside it leads somewhere', async () => {
+test('the reference has every operation and schema of the document, and no dead link', async () => {
   const html = await (await get('/docs')).text()
   const { paths, components } = (await (await get('/api/openapi.json')).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>

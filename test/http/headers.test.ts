@@ -166,7 +166,7 @@ describe('headers', () => {
     assert.equal(claim.headers['access-control-allow-headers']?.includes('content-type'), true)
   })
 
-  it('takes a request id that is fit to be shown, and makes one otherwise', async () => {
+  it('accepts a request id that is safe to show, and otherwise makes one', async () => {
     const taken = await service.get('/api/stats', { headers: { 'x-request-id': 'abc-123_X.y' } })
     assert.equal(taken.headers['x-request-id'], 'abc-123_X.y')
     for (const id of ['a b', 'x'.repeat(129), '<script>', 'é', '']) {
@@ -192,7 +192,7 @@ describe('headers', () => {
     assert.equal(again.headers['set-cookie'], undefined)
   })
 
-  it('says nothing of what it is built with', async () => {
+  it('reveals nothing of its software', async () => {
     const { headers } = await service.get('/api/stats')
     assert.equal(headers.server, undefined)
     assert.equal(headers['x-powered-by'], undefined)

@@ -21,7 +21,7 @@ describe('inputs', () => {
     return (await service.get(path)).status
   }
 
-  it('takes an address in lower, upper and rightly mixed case, with one answer for all', async () => {
+  it('accepts an address in lower, upper and correct mixed case, with one answer for all', async () => {
     const bodies = new Set<string>()
     for (const address of [MIXED, MIXED.toLowerCase(), `0x${MIXED.slice(2).toUpperCase()}`]) {
       const answer = await service.get(`/api/nodes/${address}`)
@@ -31,7 +31,7 @@ describe('inputs', () => {
     assert.equal(bodies.size, 1)
   })
 
-  it('refuses whatever is not exactly an address', async () => {
+  it('refuses anything that is not exactly an address', async () => {
     const flipped = MIXED.replace(/[a-f]/, (c) => c.toUpperCase()).replace(/[A-F](?=[^A-F]*$)/, (c) => c.toLowerCase())
     assert.notEqual(flipped, MIXED)
     const wrong = [
@@ -53,7 +53,7 @@ describe('inputs', () => {
     for (const address of wrong) assert.equal(await status(`/api/nodes/${address}`), 400, address)
   })
 
-  it('refuses whatever is not exactly a positive whole number as an id', async () => {
+  it('refuses any id that is not exactly a positive whole number', async () => {
     const wrong = [
       '0',
       '-0',
@@ -75,7 +75,7 @@ describe('inputs', () => {
       assert.equal(await status(`/api/node/${id}`), 400, id)
   })
 
-  it('answers 404 for ids that no node has, however large, and takes none for another', async () => {
+  it('answers 404 for ids of no node, however large, and confuses none with another', async () => {
     for (const id of [
       9007199254740993n,
       2n ** 63n - 1n,
@@ -189,7 +189,7 @@ describe('inputs', () => {
     assert.equal(Object.hasOwn(Object.prototype, 'txHash'), false)
   })
 
-  it('takes a body with unknown fields, parameters on its type, and a reasonable depth', async () => {
+  it('accepts a body with unknown fields, parameters on its type, and a reasonable depth', async () => {
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
       const body = JSON.stringify({ txHash: hashOf('x'), more: { a: [[1]] } })
       const answer = await service.ask('POST', '/api/payments/claim', { body, headers: { 'content-type': type } })
@@ -198,7 +198,7 @@ describe('inputs', () => {
     }
   })
 
-  it('refuses hashes that are none', async () => {
+  it('refuses invalid hashes', async () => {
     const hash = hashOf('x')
     const wrong = [
       hash.slice(0, -1),
@@ -214,7 +214,7 @@ describe('inputs', () => {
     }
   })
 
-  it('ignores bodies where none is wanted, up to 16 KiB', async () => {
+  it('ignores bodies that no route needs, up to 16 KiB', async () => {
     for (const [size, expected] of [
       [0, 200],
       [16 * 1024, 200],

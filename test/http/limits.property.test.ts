@@ -43,7 +43,7 @@ test('every caller gets the answer of a plain count', () => {
   )
 })
 
-test('once there is no room, those who have a counter keep it, and the others are counted together, at least as often as they asked', () => {
+test('once there is no room, old callers keep their counters, and new ones share, without loss', () => {
   const limits = new Limits(() => 0, 3_000)
   const client = (index: number) => `10.0.${index >> 8}.${index & 255}`
   for (const left of [9, 8]) for (let i = 0; i < 3_000; i++) assert.equal(limits.take(0, 10, client(i)).remaining, left)
@@ -103,7 +103,7 @@ test('the door opens to a key that was sent once, whole, and tells whose it is',
     assert.equal(await opened(keys), null)
 })
 
-test('the door is not there without keys; with them it is shut to strangers, and to pages of other origins that act', async () => {
+test('the door is absent without keys, and shut to strangers and acting pages of other origins', async () => {
   const { limitPerMinute, cache, cors } = adminGuard(toolsOf([ALICE, BOB]), null)
   assert.deepEqual([limitPerMinute, cache, cors], [null, 'private, no-store', false])
   assert.equal(await authorize(callOf(['']), []), 'unknownRoute')

@@ -53,7 +53,7 @@ describe('counters', () => {
     assert.equal(limits.size, 1, 'they go with their window')
   })
 
-  it('that no longer fit are shared, which refuses callers early and never late; those that are there stay', () => {
+  it('that no longer fit are shared: this refuses callers early, never late, and old ones stay', () => {
     const limits = new Limits(() => 0, 1_000)
     for (let i = 0; i < 2; i++) limits.take(0, 2, client(7))
     for (let i = 0; i < 200_000; i++) limits.take(0, 2, client(1_000 + i))
@@ -102,7 +102,7 @@ describe('limits over HTTP', () => {
     return statuses
   }
 
-  it('answers 429 past the limit with when to come back, and 200 in the next minute', async () => {
+  it('answers 429 past the limit with the time to retry, and 200 in the next minute', async () => {
     await spend(service, '/api/tiers', 60, () => ({ from: '127.0.0.2' }))
     const refused = await service.get('/api/tiers', { from: '127.0.0.2' })
     assert.equal(refused.status, 429)
@@ -125,7 +125,7 @@ describe('limits over HTTP', () => {
     assert.deepEqual([statuses.filter((s) => s === 200).length, statuses.at(-1)], [60, 429])
   })
 
-  it('counts callers behind a trusted proxy separately, whatever they put in front', async () => {
+  it('counts callers behind a trusted proxy separately, with anything put in front', async () => {
     const through = (i: number) => ({ headers: { 'x-forwarded-for': `9.9.9.${i}, 203.0.113.5` } })
     const statuses = await spend(proxied, '/api/cover', 61, through)
     assert.equal(statuses.at(-1), 429)
@@ -133,14 +133,14 @@ describe('limits over HTTP', () => {
     assert.equal(other.status, 200)
   })
 
-  it('limits no caller on the price and the cron routes, and a monitor of the health report far above one look a second', async () => {
+  it('limits no caller on price and cron, and a health monitor far above one request a second', async () => {
     for (const path of ['/api/price', '/api/cron/health', '/api/cron/credit']) {
       const statuses = await spend(service, path, 150)
       assert.equal(statuses.includes(429), false, path)
     }
   })
 
-  it('gives nonce, verify, sync and logout a bucket each, and looks at the limit before the session', async () => {
+  it('gives nonce, verify, sync and logout a bucket each, and limits before it reads the session', async () => {
     service.clock.now += MINUTE_MS
     for (const [path, limit] of [
       ['/api/auth/nonce', 20],

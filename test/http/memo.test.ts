@@ -100,7 +100,7 @@ describe('the memo', () => {
     assert.equal(await memo.get('a', 5_000, build), 'value 1')
   })
 
-  it('drops what was asked for longest ago when it is full', async () => {
+  it('drops the least recently requested value when it is full', async () => {
     const { memo, build, built } = memoOf(3 * 540)
     for (const key of ['a', 'b', 'c']) await memo.get(key, 5_000, build)
     await memo.get('a', 5_000, build)
@@ -114,7 +114,7 @@ describe('the memo', () => {
 })
 
 describe('the listener', () => {
-  it('tells of changes, of its loss at once, and of its return', async () => {
+  it('reports changes, its loss immediately, and its return', async () => {
     const database = await createDatabase()
     const sql = connect(database.url, { max: 1, prepare: true, applicationName: 'test changes' })
     const changes = listenForChanges(database.url, silentLog)
@@ -149,7 +149,7 @@ describe('the listener', () => {
 })
 
 describe('memoised reads', () => {
-  it('are dropped at once by a NOTIFY on the ledger, and answered from the database while the listener is lost', async () => {
+  it('a NOTIFY on the ledger drops them immediately, and a lost listener sends reads to SQL', async () => {
     const service = await startService({ listen: true })
     await insertSmallLedger(service.sql)
     const totalNodes = async () => {
@@ -191,7 +191,7 @@ describe('memoised reads', () => {
     await service.close()
   })
 
-  it('cost the database one statement however many ask at once', async () => {
+  it('cost the database one statement for any number of callers', async () => {
     let asked = 0
     const service = await startService()
     await insertTiers(service.sql)

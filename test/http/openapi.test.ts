@@ -42,7 +42,7 @@ describe('the document', () => {
     await service.close()
   })
 
-  it('names a refusal for everything a route may answer, and rate headers exactly where there is a limit', () => {
+  it('lists a refusal for each answer of a route, and rate headers exactly if there is a limit', () => {
     const settings = {
       publicUrl: 'http://x',
       frameAncestors: [],
@@ -74,7 +74,7 @@ describe('the document', () => {
     await service.close()
   })
 
-  it('names the cookies that this service sets, in production too', async () => {
+  it('lists the cookies that this service sets, in production too', async () => {
     for (const production of [false, true]) {
       const service = await startService({ settings: { production } })
       const { securitySchemes } = (await service.get('/api/openapi.json')).json.components
@@ -85,13 +85,13 @@ describe('the document', () => {
     }
   })
 
-  it('is valid to a public validator, and says of every operation whether it needs a cookie', async () => {
+  it('is valid to a public validator, and marks every operation that needs a cookie', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
     assert.ok(valid, JSON.stringify(errors))
     assert.deepEqual(document.security, [], 'public, unless an operation says otherwise')
   })
 
-  it('has no text that a comma has torn in two: the second half would be a key with nothing in it', () => {
+  it('has no text that a comma has cut in two, which would leave a key without a value', () => {
     const check = (part: unknown, place: string): void => {
       if (typeof part !== 'object' || part === null) return
       for (const [key, inner] of Object.entries(part)) {

@@ -102,7 +102,7 @@ test('ids are positive whole numbers in their one spelling', () => {
     assert.equal(told(parseNodeId(value)), 'badNodeId')
 })
 
-test('limits are 1 to 200, written as such, once', () => {
+test('limits are 1 to 200, in plain digits, once', () => {
   bombard(
     80_000,
     (below) => String(below(300)),
@@ -143,7 +143,7 @@ test('hashes are 0x and 64 hex digits, and lower case from there on', () => {
     assert.equal(told(parseHash(value)), 'badHash')
 })
 
-test('addresses are taken in one case, or in mixed case with the right checksum, and are lower case from there on', () => {
+test('addresses have one case or a right checksum, and are lower case from there on', () => {
   bombard(
     80_000,
     (below) => {

@@ -13,7 +13,7 @@ const usd = async (service: Service) => {
   return json.usd
 }
 
-it('asks upstream once for a stampede, and once a minute after that, on all instances together', async () => {
+it('requests upstream once for a stampede, then once a minute, on all instances together', async () => {
   let fetches = 0
   const priceFeed = async () => {
     fetches++
@@ -40,7 +40,7 @@ it('asks upstream once for a stampede, and once a minute after that, on all inst
   await service.close()
 })
 
-it('answers null while upstream fails, and asks no more often for that', async () => {
+it('answers null while upstream fails, and requests it no more often', async () => {
   let fetches = 0
   let quote: () => Promise<number | null> = async () => 3000
   const service = await startService({
@@ -90,7 +90,7 @@ it('shows no price whose minute is long over while a new one is sought elsewhere
   await slow.close()
 })
 
-it('is null, without asking anybody, when no upstream is configured', async () => {
+it('is null, without any request, if no upstream is configured', async () => {
   const service = await startService({ priceFeed: null })
   assert.equal(await usd(service), null)
   await service.close()

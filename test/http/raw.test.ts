@@ -70,7 +70,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     assertRefused('CONNECT', await send('CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'), [405])
   })
 
-  it('answers no more than one request of what was smuggled', async () => {
+  it('answers at most one request of smuggled ones', async () => {
     const smuggled = `${CLAIM}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n`
     const { answers, closed } = await exchange(service.port, [smuggled], { closes: true })
     assert.deepEqual([answers.length, answers[0]?.status, closed], [1, 400, true])

@@ -102,7 +102,7 @@ describe('a fresh deployment', () => {
     await noteSigned(service.sql, 'minter')
     assert.deepEqual((await service.get('/api/cron/health')).json.notSigning, [])
   })
-  it('answers the cover with nulls when there is no chain to ask', async () => {
+  it('answers the cover with nulls if there is no chain', async () => {
     const { status, json } = await service.get('/api/cover')
     assert.equal(status, 200)
     assert.ok(Object.values(json).every((value) => value === null))
@@ -232,7 +232,7 @@ describe('a small ledger', () => {
     })
   })
 
-  it('shows the same node by its row id, and says so', async () => {
+  it('shows the same node by its row id, and marks that', async () => {
     const byNodeId = (await service.get('/api/node/1')).json
     const byId = (await service.get('/api/node/1000000001')).json
     assert.deepEqual(byId, { ...byNodeId, matchedBy: 'id' })
@@ -253,7 +253,7 @@ describe('a small ledger', () => {
     assert.deepEqual([credits[0].distributionId, withdrawals[0].status], [2, 'failed'])
   })
 
-  it('answers a chain that says nothing with null, and one that differs with matchesLedger false', async () => {
+  it('answers null for a silent chain, and matchesLedger false for a differing one', async () => {
     assert.equal((await service.get('/api/node/2')).json.chain, null)
     const differing = await startService({
       readings: {
@@ -314,7 +314,7 @@ describe('a small ledger', () => {
     assert.equal((await service.get('/api/distributions?limit=1')).json.length, 1)
   })
 
-  it('lists the single turns of a round page by page; of one turn they are what the round says', async () => {
+  it('lists a round’s single turns by pages, and a single turn equals the round’s', async () => {
     const [newest, first] = (await service.get('/api/distributions')).json
     const { count, ...alone } = first.turns[0]
     assert.deepEqual((await service.get('/api/distributions/1/turns')).json, { total: count, turns: [alone] })
@@ -379,7 +379,7 @@ describe('a small ledger', () => {
     await service.sql`UPDATE cursors SET block_time = ${1750000000 + 100}`
   })
 
-  it('says why the passes are halted, and since when', async () => {
+  it('shows why the passes are halted, and since when', async () => {
     const halt = { reason: 'another chain', since: '2026-01-02T03:04:05.000Z', sealed: true, looks: 5 }
     await service.sql`INSERT INTO troubles (name, value) VALUES ('halted', ${JSON.stringify(halt)}::text::jsonb)`
     const { reason, since } = halt
@@ -394,7 +394,7 @@ describe('a small ledger', () => {
     assert.equal((await service.get('/api/cron/health')).json.paused, false)
   })
 
-  it('names the deployment, its RPC only when that is public', async () => {
+  it('describes the deployment, with its RPC only if that is public', async () => {
     assert.deepEqual((await service.get('/.well-known/node-ledger.json')).json, {
       ...{ chainId: 31337, rpcUrl: null, factoryAddress: walletOf(0xfac), maxPerWallet: 7, embedded: false },
       ...{ paymentAddress: PAYMENT_ADDRESS, apiBase: 'https://ledger.example/api' },
@@ -412,7 +412,7 @@ const nodeOne = async (blockNumber: number) => ({
   blockNumber,
 })
 
-it('shows a round funded by swaps as such', async () => {
+it('marks a round that swaps funded', async () => {
   const service = await startService()
   await insertTiers(service.sql)
   await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })

@@ -32,7 +32,7 @@ it('takes a path as it is written, with percent signs decoded once', async () =>
   await service.close()
 })
 
-it('answers 500 in the envelope, and logs why, where a fault comes from outside of the routes', async () => {
+it('answers 500 in the envelope and logs the reason if a fault comes from outside the routes', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   let faults = 0
@@ -53,7 +53,7 @@ it('answers 500 in the envelope, and logs why, where a fault comes from outside 
 })
 
 // Well before an idle connection would time out.
-it('when closing ends idle connections at once, and others once they are answered', { timeout: 30_000 }, async () => {
+it('when closing ends idle connections immediately, and others after their answers', { timeout: 30_000 }, async () => {
   const began = Promise.withResolvers<void>()
   const ran = Promise.withResolvers<void>()
   const payments = () => {

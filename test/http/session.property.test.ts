@@ -39,7 +39,7 @@ const readNonce = (value: string, by = sessions) => by.readNonce(new Map([[by.no
 const SESSION = cookieValue(sessions.signIn(WALLET))
 const NONCE = cookieValue(sessions.issueNonce(WALLET).cookie)
 
-test('a session is its wallet’s for seven days to the second, and for no moment more, not even when the clock steps back', () => {
+test('a session is its wallet’s for seven days to the second, even if the clock steps back', () => {
   fc.assert(
     fc.property(
       wallets,
@@ -94,7 +94,7 @@ test('a text that was never a session takes no place among those that ended', ()
   )
 })
 
-test('a nonce is good for ten minutes to the second, from when it was issued, and never before that', () => {
+test('a nonce is valid for ten minutes to the second from its issue, and never before', () => {
   fc.assert(
     fc.property(fc.option(wallets), fc.integer({ min: -900, max: 900 }), (boundTo, later) => {
       const { clock, sessions } = sessionsOf()
@@ -148,7 +148,7 @@ const bent = (whole: string, other: string) => {
   )
 }
 
-test('nothing that was bent signs anybody in', () => {
+test('nothing that was changed signs a wallet in', () => {
   const other = cookieValue(sessionsOf({ sessionSecret: PREVIOUS }).sessions.signIn(address(`0x${'a5'.repeat(20)}`)))
   fc.assert(
     fc.property(bent(SESSION, other), (value) => {
@@ -261,7 +261,7 @@ test('a missing cookie, one that came twice and one of another name sign no wall
   assert.equal(clock.ms, START_SEC * 1000)
 })
 
-test('cookies are named, bound and deleted as browsers need it', () => {
+test('cookies have the names, attributes and deletion that browsers need', () => {
   const session = `nl_session=${SESSION}; Path=/; Max-Age=${WEEK_SEC}; HttpOnly; SameSite=Lax`
   assert.equal(sessions.signIn(WALLET), session)
   assert.deepEqual(sessions.signOut(), [
@@ -328,7 +328,7 @@ Nonce: abc
 Issued At: 2027-01-15T08:00:00.000Z
 Expiration Time: 2027-01-15T08:10:00.000Z`
 
-test('the message to sign names the configured origin, the chain, the nonce and its time, word for word', () => {
+test('the message to sign has the configured origin, chain, nonce and time, word for word', () => {
   const message = {
     publicUrl: 'https://ledger.example/path?x',
     chainId: 5,
@@ -346,7 +346,7 @@ test('the message to sign names the configured origin, the chain, the nonce and 
   )
 })
 
-test('a page is our own when its origin is the configured one, or a loopback name of it on one’s own machine', () => {
+test('a page is our own by the configured origin, or by a loopback name on one’s own machine', () => {
   const deployed = originCheck('https://ledger.example/some/path')
   for (const [origin, own] of [
     [undefined, true],
@@ -378,7 +378,7 @@ test('a page is our own when its origin is the configured one, or a loopback nam
     assert.equal(local(origin), own, String(origin))
 })
 
-test('a signature has one spelling: 65 bytes, v 27 or 28 or the same as 0 or 1, r and s in range, s in the lower half', () => {
+test('a signature has one spelling: 65 bytes, v 27, 28, 0 or 1, r and s in range, s low', () => {
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
   const word = (n: bigint) => n.toString(16).padStart(64, '0')
   const edges = [0n, 1n, ORDER / 2n - 1n, ORDER / 2n, ORDER / 2n + 1n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n]

@@ -95,7 +95,7 @@ describe('signing in', () => {
     assert.equal(mac, createHmac('sha256', SESSION_SECRET).update(`${address}.${expiry}`).digest('base64url'))
   })
 
-  it('issues the exact EIP-4361 text for an address that is named', async () => {
+  it('issues the exact EIP-4361 text for the given address', async () => {
     const asked = await nonce(`?address=${wallet}`)
     const message = parseSiweMessage(asked.json.message)
     assert.ok(
@@ -115,7 +115,7 @@ describe('signing in', () => {
     assert.equal(twice.status, 400)
   })
 
-  it('names the configured domain whatever Host the request has', async () => {
+  it('uses the configured domain with any Host in the request', async () => {
     const { json } = await service.get('/api/auth/nonce', {
       headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
     })
@@ -345,7 +345,7 @@ describe('signing in', () => {
     assert.equal((await me(cookie)).status, 401)
   })
 
-  it('takes sessions and nonces signed with the previous secret, and signs with the new one', async () => {
+  it('accepts sessions and nonces signed with the previous secret, and signs with the new one', async () => {
     const oldCookie = jar(await signIn())
     const asked = await nonce()
     const rotated = await startService({
@@ -399,7 +399,7 @@ describe('signing in', () => {
     assert.equal((await service.post('/api/nodes/sync', {}, { headers: own })).status, 400)
   })
 
-  it('asks the chain about contract wallets only where that is allowed', async () => {
+  it('reads contract wallets from the chain only if that is allowed', async () => {
     const asked: string[] = []
     for (const [word, status] of [
       [true, 200],

@@ -54,7 +54,7 @@ test('only so many are let through at a time, so many wait, and the others are t
   await Promise.all(next)
 })
 
-test('one caller takes few places, and others do not wait for the rest of what that one asks, not even for the same', async () => {
+test('one caller gets few places, and others never wait for that caller’s other requests', async () => {
   const { flights, doors, act } = flightsOf({ concurrencyMax: 2, waitingMax: 9 })
   const greedy = ['a', 'b'].map((key) => flights.run(key, 'greedy', act))
   assert.equal(await flights.run('c', 'greedy', act), null, 'one runs and one waits')
@@ -71,7 +71,7 @@ test('one caller takes few places, and others do not wait for the rest of what t
   assert.deepEqual(await Promise.all(greedy), ['first', 'again'])
 })
 
-test('one caller’s requests for the same share one place, and the queue is tried again before a refusal', async () => {
+test('one caller’s equal requests share one place, and the queue is retried before a refusal', async () => {
   const { flights, doors, act } = flightsOf({ concurrencyMax: 1, waitingMax: 0 })
   const same = Array.from({ length: 10 }, () => flights.run('a', 'one', act))
   const late = flights.run('b', 'another', act)

@@ -53,7 +53,7 @@ test('a large file is sent compressed to clients that take that, and whole to ot
   assert.equal(new Set([brotli, gzip, plain].map(({ headers }) => headers.etag)).size, 3)
 })
 
-test('a file is read and compressed once for all who ask', async () => {
+test('a file is read and compressed once for all callers', async () => {
   let reads = 0
   const asset = new Asset(() => {
     reads++
@@ -125,7 +125,7 @@ test('the first paint has the sale’s colour, in the one style that the policy 
   assert.doesNotMatch(await (await ask(service.port, '/')).text(), /--brand-light:/)
 })
 
-test('in production every answer says what browsers are to keep to, also one that no route gave', async () => {
+test('in production every answer tells browsers what to enforce, also outside the routes', async () => {
   const production = await startService({ settings: { production: true } })
   const ask = async (bytes: string) => (await exchange(production.port, [bytes])).answers[0]?.headers ?? {}
   for (const target of ['GET /', 'GET /docs', 'GET /api/stats', 'GET /nowhere', 'OPTIONS /api/stats', 'FROB /']) {
@@ -139,7 +139,7 @@ test('in production every answer says what browsers are to keep to, also one tha
   assert.equal(headers['strict-transport-security'], undefined, 'a service without TLS must not lock browsers out')
 })
 
-test('a site that is named may frame the public pages and read their manifest; no site may frame the console', async () => {
+test('a listed site may frame the public pages and read their manifest, and none the console', async () => {
   const framed = await startService({ settings: { frameAncestors: ['https://app.safe.global', 'https://b.example'] } })
   try {
     const { port } = framed
@@ -161,7 +161,7 @@ test('a site that is named may frame the public pages and read their manifest; n
   assert.equal((await ask(service.port, '/manifest.json')).status, 404)
 })
 
-test('pages may ask this service and the public RPC, and load nothing from anywhere else', async () => {
+test('pages may request this service and the public RPC, and load nothing from elsewhere', async () => {
   const own = await policyOf(service.port, '/')
   const related = await startService({ settings: { publicRpcUrl: 'https://rpc.example/v1' } })
   try {
@@ -177,7 +177,7 @@ test('pages may ask this service and the public RPC, and load nothing from anywh
   assert.match(own, /connect-src 'self';/)
 })
 
-test('what the operator says of the sale is given out with the logo, which can do nothing as a page', async () => {
+test('the sale’s description is public with its logo, which can do nothing as a page', async () => {
   const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
   const brand = { name: 'Aurora', color: '#1a6b52', contact: 'mailto:help@nodes.example', termsUrl: null }
   const chain = { chainName: 'Base', explorerUrl: 'https://basescan.org' }
@@ -199,7 +199,7 @@ test('what the operator says of the sale is given out with the logo, which can d
   assert.equal((await fetch(`http://127.0.0.1:${service.port}/brand/logo.svg`)).status, 404)
 })
 
-test('a link to a page says elsewhere what the page is and whose, and takes nothing of its path for more than text', async () => {
+test('a shared link shows what the page is and whose, and its path is only text', async () => {
   const brand = { name: 'A "quoted" <name> & $1', logo: null, color: '#1a6b52', contact: null, termsUrl: null }
   const unnamed = { chainName: null, explorerUrl: null }
   const named = await startService({ settings: { site: { ...unnamed, brand } } })
@@ -246,7 +246,7 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
   }
 })
 
-test('the page for a path that has none has the sale’s colour, and is sent as the bytes of its text, whatever script its name is in', async () => {
+test('the not-found page has the sale’s colour, and exactly its text’s bytes in any script', async () => {
   const brand = { name: '北極 Ünïcode', logo: null, color: '#1a6b52', contact: null, termsUrl: null }
   const named = await startService({ settings: { site: { chainName: null, explorerUrl: null, brand } } })
   try {
@@ -261,7 +261,7 @@ test('the page for a path that has none has the sale’s colour, and is sent as 
   }
 })
 
-test('people get a page where there is none, and the page behind a slash too many; programs get the envelope', async () => {
+test('people get a not-found page or the page without the last slash, programs the envelope', async () => {
   const html = { headers: { accept: 'text/html,*/*' }, redirect: 'manual' } as const
   const ask = (path: string, how: RequestInit = html) => fetch(`http://127.0.0.1:${service.port}${path}`, how)
   for (const path of ['/nowhere', '/api/nowhere/', '//other.example/']) {
@@ -285,7 +285,7 @@ test('people get a page where there is none, and the page behind a slash too man
   assert.deepEqual([(await service.get('/owner/')).status, (await service.get('/nowhere')).status], [404, 404])
 })
 
-test('a page says its heading, offer, price and state before any script runs', async () => {
+test('a page contains its heading, offer, price and state before any script runs', async () => {
   const sold = await startService()
   try {
     const main = async (path: string) => /<main.*<\/main>/s.exec(await (await ask(sold.port, path)).text())?.[0] ?? ''

@@ -52,7 +52,7 @@ describe('the signed-in wallet', () => {
     assert.deepEqual(json.unrecordedNodeIds, ['77', (2n ** 200n).toString()])
   })
 
-  it('tells nothing missing from could not check', async () => {
+  it('distinguishes "nothing missing" from "could not check"', async () => {
     onChain = []
     assert.deepEqual((await me(walletOf(1))).json.unrecordedNodeIds, [])
     onChain = null
@@ -72,7 +72,7 @@ describe('the signed-in wallet', () => {
     assert.equal((await service.post('/api/nodes/sync', { nodeId: '1' })).status, 401)
   })
 
-  it('records a node of its own, once or again', async () => {
+  it('records a node of the wallet, once or again', async () => {
     for (const created of [true, false]) {
       outcome = found([{ created }])
       for (const body of [
@@ -111,7 +111,7 @@ describe('the signed-in wallet', () => {
     }
   })
 
-  it('is refused what the chain does not have', async () => {
+  it('gets a refusal for a mint that the chain does not have', async () => {
     for (const [kind, byTransaction, byNodeId] of [
       ['notFound', 404, 404],
       ['failed', 400, 400],
@@ -126,7 +126,7 @@ describe('the signed-in wallet', () => {
     assert.equal((await sync(walletOf(1), { nodeId: '5' })).status, 503)
   })
 
-  it('must say what to sync, rightly', async () => {
+  it('must identify what to sync in valid form', async () => {
     outcome = found([{}])
     const wrong = [
       {},
@@ -158,7 +158,7 @@ describe('the signed-in wallet', () => {
     )
   })
 
-  it('takes a number that looks like a row id for a chain id', async () => {
+  it('reads a number that looks like a row id as a chain id', async () => {
     outcome = { kind: 'notFound' }
     assert.equal((await sync(walletOf(1), { nodeId: '1000000001' })).status, 404)
     assert.deepEqual(looked, [1000000001n])
@@ -169,13 +169,13 @@ describe('the signed-in wallet', () => {
     assert.equal((await sync(walletOf(1), { nodeId: '99' })).status, 503)
   })
 
-  it('gets no answer for another wallet, whatever the body says', async () => {
+  it('gets no answer for another wallet with any body', async () => {
     outcome = found([{}])
     assert.equal((await sync(walletOf(2), { nodeId: '1', address: walletOf(1), owner: walletOf(1) })).status, 403)
   })
 })
 
-it('takes a node of several digits for what it is, neither for missing nor for the node of one of them', async () => {
+it('reads a node of several digits whole, not as missing or as a node of one digit', async () => {
   const service = await startService({ readings: { nodesOf: async () => [2n, 12n, 345n] } as unknown as Readings })
   await insertTiers(service.sql)
   await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })

@@ -32,7 +32,7 @@ describe('wrong admin keys', () => {
     assert.equal((await ask('guess')).status, 401)
   })
 
-  it('are counted together, whatever route or method they come with', async () => {
+  it('are counted together over all routes and methods', async () => {
     const targets = [
       ['GET', '/api/admin/config'],
       ['POST', '/api/admin/pause'],
@@ -48,7 +48,7 @@ describe('wrong admin keys', () => {
     assert.deepEqual(statuses, [...Array(PER_MINUTE).fill(401), ...Array(5).fill(429)])
   })
 
-  it('are told once they are twenty within ten minutes, and told again of the next ten', async () => {
+  it('are reported at twenty within ten minutes, and again at the next ten', async () => {
     const told = async () => (await service.sql`SELECT FROM audit WHERE action = 'wrongAdminKeys'`).count
     await guess(PER_MINUTE - 1, '127.0.0.3')
     assert.equal(await told(), 0)

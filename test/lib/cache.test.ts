@@ -23,7 +23,7 @@ function cacheOf<T = string>(options: Partial<CacheOptions<T>> = {}) {
   return { clock, cache, seen }
 }
 
-test('a kept value is answered at once, without a promise, for its age and not longer', async () => {
+test('a cached value is returned without a promise, until its age and no longer', async () => {
   const { cache, clock, seen } = cacheOf()
   assert.equal(await cache.get('a', AGE_MS, async () => 'first'), 'first')
   clock.now = AGE_MS - 1
@@ -53,7 +53,7 @@ test('a reading counts its age from its beginning', async () => {
   assert.equal(await cache.get('a', AGE_MS, async () => 'new'), 'new')
 })
 
-test('all who ask for one thing meanwhile share a reading, also where nothing is kept', async () => {
+test('simultaneous callers share one reading, even if nothing is cached', async () => {
   const { cache, seen } = cacheOf()
   let read = 0
   const ask = () => cache.get('a', 0, async () => `${++read}`)
@@ -62,7 +62,7 @@ test('all who ask for one thing meanwhile share a reading, also where nothing is
   assert.deepEqual(seen, ['miss', 'joined', 'joined', 'miss'])
 })
 
-test('a failure is thrown to all who share it, and not kept, even one that comes before any promise', async () => {
+test('all who share a failure get it, and it is not cached, even one before any promise', async () => {
   const { cache } = cacheOf()
   const refuse = () => Promise.reject(new Error('away'))
   const asked = [cache.get('a', AGE_MS, refuse), cache.get('a', AGE_MS, refuse)]
@@ -74,7 +74,7 @@ test('a failure is thrown to all who share it, and not kept, even one that comes
   assert.equal(await cache.get('a', AGE_MS, async () => 'here'), 'here')
 })
 
-test('only what is worth it is kept', async () => {
+test('only values that the cache’s rule accepts are cached', async () => {
   const { cache } = cacheOf<string | null>({ keeps: (value) => value !== null })
   assert.equal(await cache.get('a', AGE_MS, async () => null), null)
   assert.equal(await cache.get('a', AGE_MS, async () => 'found'), 'found')
@@ -98,7 +98,7 @@ test('a reading that began before the cache was cleared is neither kept nor join
   )
 })
 
-test('its weight is bounded: the least recently used goes first, what is too heavy is not kept', async () => {
+test('its weight is bounded: the least recently used goes first, a too heavy value is not kept', async () => {
   const { cache } = cacheOf({ weightMax: 10, weightOf: (value) => value.length })
   const read: string[] = []
   const ask = (key: string, value: string) =>

@@ -11,7 +11,7 @@ function read(url: string): DatabaseUrl {
   return found
 }
 
-describe('what a URL says', () => {
+describe('what a URL contains', () => {
   const rows: [string, Partial<DatabaseUrl>][] = [
     [
       'postgres://h1:5433,h2/d?target_session_attrs=primary',
@@ -34,7 +34,7 @@ describe('what a URL says', () => {
     })
 })
 
-test('TLS is tried if the URL says nothing, and never on a local socket', () => {
+test('TLS is tried if the URL sets nothing, and never on a local socket', () => {
   const urls = [
     'postgres://h/d',
     'postgres://h/d?sslmode=disable',
@@ -46,11 +46,11 @@ test('TLS is tried if the URL says nothing, and never on a local socket', () => 
   )
 })
 
-test('hosts are named without a password', () => {
+test('hosts appear without a password', () => {
   assert.equal(hostsOf('postgres://u:p@a:1,[::1]/d?target_session_attrs=primary'), 'a:1, [::1]:5432')
 })
 
-test('of several hosts the one that answers is taken, with its own port', async () => {
+test('of several hosts the one that answers is used, with its own port', async () => {
   const database = await createDatabase()
   const { username, password, hostname, port } = new URL(database.url)
   // The discard port has no listener.

@@ -24,7 +24,7 @@ test('a failure in time is thrown, and leaves no timer behind', async () => {
   assert.equal(timers(), before)
 })
 
-test('when it is late, the caller gets what was to be answered then', async () => {
+test('if it is late, the caller gets the answer for that case', async () => {
   assert.equal(await within(1, never(), () => 'late'), 'late')
   await assert.rejects(
     within(1, never(), () => {
@@ -55,7 +55,7 @@ test('a required call that is late is reported by its name', async () => {
   assert.equal(await inTime('the database', NEVER_MS, Promise.resolve('here')), 'here')
 })
 
-test('an optional value is null when it is late or fails, at once or later', async () => {
+test('an optional value is null if it is late or fails, immediately or later', async () => {
   assert.equal(await inTimeOrNull(1, never), null)
   assert.equal(await inTimeOrNull(NEVER_MS, () => Promise.reject(new Error('away'))), null)
   const broken = () => {

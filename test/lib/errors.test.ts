@@ -27,7 +27,7 @@ test('an error of unknown kind has none, even if it looks like one', () => {
     assert.equal(kindOf(error), null)
 })
 
-test('a code is read where there is one', () => {
+test('a code is read if there is one', () => {
   assert.throws(
     () => readFileSync('/nowhere'),
     (error) => codeOf(error) === 'ENOENT',

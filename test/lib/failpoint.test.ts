@@ -11,7 +11,7 @@ test('no point is armed in production', () => {
   )
 })
 
-test('a name that is no point is refused with those there are', () => {
+test('an unknown point is refused with the list of points', () => {
   assert.throws(
     () => armFailpoint('mint.sending', { production: false }),
     /there is no point mint\.sending.*mint\.sent/,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toJson } from '../../src/lib/json.ts'
 
-test('a bigint is written as a decimal string, however deep it stands', () => {
+test('a bigint becomes a decimal string at any depth', () => {
   assert.equal(
     toJson({ wei: 2n ** 256n - 1n, list: [{ left: -1n }] }),
     `{"wei":"${2n ** 256n - 1n}","list":[{"left":"-1"}]}`,

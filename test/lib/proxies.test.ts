@@ -17,7 +17,7 @@ const ASKING = `
   console.log((await request(process.argv[1], { method: 'POST', body: '{"id":1,"method":"eth_chainId","params":[]}' })).statusCode)
   process.exit()`
 
-test('the service connects straight to other hosts, whatever proxies the environment names, as SETTINGS.md says', async () => {
+test('the service connects straight to other hosts, with any proxies in the environment', async () => {
   const settings = readFileSync(new URL('docs/SETTINGS.md', ROOT), 'utf8')
   assert.match(settings, /connects straight to providers.*It ignores proxies that the environment names/)
   const [provider, proxy] = await Promise.all([startFalseProvider(), startFalseProvider()])

@@ -6,7 +6,7 @@ import { Crowded, Semaphore } from '../../src/lib/semaphore.ts'
 
 const never = new AbortController().signal
 
-test('so many are let in, so many wait, and the rest is turned away', async () => {
+test('some callers are admitted, some wait, and all others are turned away', async () => {
   const places = new Semaphore(2, 1)
   const leave = [await places.enter(), await places.enter()]
   const third = places.enter()
@@ -40,7 +40,7 @@ test('a caller that gives up waiting leaves the queue to those behind', async ()
   ;(await places.enter(never))()
 })
 
-test('waiting callers are let in in the order they came, before one who comes when a place is free', async () => {
+test('waiting callers enter in their order, before one who comes when a place is free', async () => {
   const places = new Semaphore(1, 5)
   const order: string[] = []
   const enter = async (name: string) => {

@@ -73,7 +73,7 @@ const LIES: Record<string, Told> = {
 }
 
 for (const [name, told] of Object.entries(LIES))
-  test(`${name} by the provider that is asked first: it is minted within five runs, and the lie is told`, () =>
+  test(`${name} by the first provider: it is minted within five runs, and the lie is reported`, () =>
     onProvenChain(async ({ world, first }) => {
       const { number, txHash } = await payBesideOthers(world)
       first.rule = lieBody(world, number, told)
@@ -83,7 +83,7 @@ for (const [name, told] of Object.entries(LIES))
       assert.equal(residues.count, 0)
     }))
 
-test('a payment told as dust in the first block that is followed: it is minted all the same', async () => {
+test('a payment that a provider calls dust in the first followed block is still minted', async () => {
   const parts = await startTwoProviders()
   try {
     const { world: began, first } = parts
@@ -107,7 +107,7 @@ test('a payment told as dust in the first block that is followed: it is minted a
   }
 })
 
-test('T24: a payment that failed, told as dust: the list shows it, and it is told', () =>
+test('T24: a provider calls a failed payment dust: the list exposes it, and it is reported', () =>
   onProvenChain(async ({ world, first }) => {
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
     const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
@@ -152,7 +152,7 @@ test('a contract’s payment has its block’s list compared, and the ledger doe
     assert.equal((await paymentOf(world, txHash))?.state, 'held')
   }))
 
-test('T25: the sender of a wrong amount is recovered: what a provider told of it is not stored, nor minted to', () =>
+test('T25: the sender of a wrong amount is recovered, and gets the node instead of a false one', () =>
   onProvenChain(async ({ world, first }) => {
     const amount = BASIC + 7n
     const { number, txHash } = await payBesideOthers(world, amount)
@@ -185,7 +185,7 @@ function hide(world: World, number: number, isHidden: (tx: Wire) => boolean): Ru
   }
 }
 
-test('T31: a call of the contract, left out of a block with its log, is found by the contract’s storage, and it is told', () =>
+test('T31: a contract call that a block hides is found by the contract’s storage, and reported', () =>
   onProvenChain(async ({ world, first }) => {
     const { txHash } = await payBesideOthers(world)
     assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
@@ -204,7 +204,7 @@ test('T31: a call of the contract, left out of a block with its log, is found by
     assert.equal(await audited(world, 'proofFailed'), 1)
   }))
 
-test('T33: a call of the contract, left out of a range in which another block has a log, is found by the storage between the logs', () =>
+test('T33: a contract call hidden beside another block’s log is found by the storage after it', () =>
   onProvenChain(async ({ world, first }) => {
     for (let bought = 0; bought < 2; bought++) await payBesideOthers(world)
     await world.settle()
@@ -229,7 +229,7 @@ const underOtherName = (world: World, number: number) =>
     transactions.map((tx) => (tx.from === world.at(1) ? { ...tx, from: STRANGER } : tx)),
   )
 
-test('T32: a transaction of ours that did nothing, told as a stranger’s, keeps no sale: its payment is minted within five runs', () =>
+test('T32: our idle transaction under a stranger’s name stops no sale: the payment is minted', () =>
   onProvenChain(async ({ world, first }) => {
     const { txHash } = await payBesideOthers(world)
     await world.payments()
@@ -245,7 +245,7 @@ test('T32: a transaction of ours that did nothing, told as a stranger’s, keeps
     assert.deepEqual([await audited(world, 'leftOut'), await audited(world, 'proofFailed')], [0, 1])
   }))
 
-test('T32: a transaction that somebody else signed with our key, told as a stranger’s, is found by the nonce: it is told, and the sale goes on', () =>
+test('T32: a thief’s transaction under a stranger’s name is found by its nonce, and sales go on', () =>
   onProvenChain(async ({ world, first }) => {
     await payBesideOthers(world)
     await world.settle()
@@ -263,7 +263,7 @@ test('T32: a transaction that somebody else signed with our key, told as a stran
     assert.equal(told?.subject, txHash)
   }))
 
-test('while the only provider contradicts what a block commits to, nothing is filed of it, and it is told', async () => {
+test('while the only provider contradicts a block, nothing of it is filed, with a report', async () => {
   const { world, liar } = await startAlone()
   try {
     await world.pay(5, 1n)

@@ -73,7 +73,7 @@ const NAMED: Record<string, [plant: () => Promise<unknown>, row: RegExp]> = {
   ],
 }
 for (const [kind, [plant, row]] of Object.entries(NAMED))
-  test(`${kind} that no event explains is named by doctor`, async () => {
+  test(`doctor reports ${kind} that no event explains`, async () => {
     await plant()
     await reconcile()
     assert.match((await named()) ?? '', row)

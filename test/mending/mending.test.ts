@@ -34,7 +34,7 @@ const endingAt = (last: number): Instance => {
   return world.instance({ chain: { ...chain, head } })
 }
 
-test('until the ledger is where it was, nothing is judged, minted, credited, quoted, released or changed', async () => {
+test('until the ledger is back, nothing is judged, minted, credited, quoted, released or changed', async () => {
   const lost = await world.pay(5, BASIC)
   await world.settle()
   const wrong = await world.pay(6, 3n * BASIC)
@@ -89,7 +89,7 @@ test('until the ledger is where it was, nothing is judged, minted, credited, quo
   await checkInvariants(world)
 })
 
-test('a reorganisation that follows does not begin it anew, and a second difference extends it', async () => {
+test('a reorg does not restart it, and a second difference extends it', async () => {
   await world.pay(5, BASIC)
   await world.rest()
   await world.chain.mine(4)

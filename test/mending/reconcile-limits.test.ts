@@ -61,7 +61,7 @@ const limits = (blocks: number): Rule => {
   }
 }
 
-test('a difference is reported before it is repaired, and each node is repaired by itself, from its mint on', async () => {
+test('a difference is reported before its repair, and each node is repaired alone from its mint', async () => {
   const [first, third] = [await mintBlockOf(2), await mintBlockOf(3)]
   assert.ok(third - first > LONG)
   await world.pool.begin(async (sql) => {
@@ -80,7 +80,7 @@ test('a difference is reported before it is repaired, and each node is repaired 
   assert.ok(Math.min(...asked.map(([from]) => from)) >= (await mintBlockOf(1)), 'asked for blocks before the mint')
 })
 
-test('a provider that takes longer questions is asked few of them, and the rest is repaired', async () => {
+test('a provider that takes longer ranges gets few requests, and the repair succeeds', async () => {
   const head = Number((await world.chain.block()).number)
   asked = []
   provider.rule = limits(50)
@@ -93,7 +93,7 @@ test('a provider that takes longer questions is asked few of them, and the rest 
   await checkInvariants(world)
 })
 
-test('a node that was never followed is looked for from the one before it on', async () => {
+test('the search for a node that was never followed starts at the node before it', async () => {
   const second = await mintBlockOf(2)
   await world.pool.begin(async (sql) => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = 3`
@@ -110,7 +110,7 @@ test('a node that was never followed is looked for from the one before it on', a
   await checkInvariants(world)
 })
 
-test('after a few failures a run stops, and the next one goes on behind the last of them, round and round', async () => {
+test('after a few failures a run stops, and the next one starts behind the last of them, in turn', async () => {
   const { pool } = world
   provider.rule = () => undefined
   for (const account of [9, 10, 11]) await world.pay(account, BASIC)

@@ -55,7 +55,7 @@ test('a ledger that agrees reports nothing', async () => {
 })
 
 for (const nodeId of [1, 2, 3]) {
-  test(`node ${nodeId}, lost from the ledger, comes back with its owner, credits and withdrawals as they were`, async () => {
+  test(`node ${nodeId}, lost from the ledger, comes back with its old owner, credits and withdrawals`, async () => {
     const before = await nodeRows()
     const children = () => world.pool`
       SELECT block_number, log_index, from_address, to_address FROM node_transfers UNION ALL
@@ -81,7 +81,7 @@ test('several lost nodes come back in one run', async () => {
   await checkInvariants(world)
 })
 
-test('a transfer whose log was withheld, and a withdrawal as well, are added from the node’s own events', async () => {
+test('a withheld transfer and a withheld withdrawal are added from the node’s own events', async () => {
   const failed = await world.act(5, 'withdraw', [1n, world.at(5), 10n ** 30n])
   await world.payments()
   const before = await nodeRows()
@@ -100,7 +100,7 @@ test('a transfer whose log was withheld, and a withdrawal as well, are added fro
   await checkInvariants(world)
 })
 
-test('events that a provider keeps back take nothing away from a node', async () => {
+test('events that a provider withholds remove nothing from a node', async () => {
   const { history } = world.ctx
   const logsOfNode: typeof history.logsOfNode = async (...asked) =>
     (await history.logsOfNode(...asked)).map((places) => places.slice(0, 2))
@@ -130,7 +130,7 @@ const ownerOf = async (nodeId: number) => {
   return row?.owner
 }
 
-test('a block that is taken out during the comparison makes no difference', async () => {
+test('a block that is lost during the comparison is no difference', async () => {
   await movedInHead()
   let dropped = false
   const { contract } = world.ctx
@@ -167,7 +167,7 @@ async function reconcileWhileDropped(): Promise<void> {
   await world.instance({ history: { ...history, logsOfNode } }).payments()
 }
 
-test('events of a block that is taken out while they are being read are not added', async () => {
+test('events of a block that is lost while they are being read are not added', async () => {
   await movedInHead()
   await world.pool`DELETE FROM node_transfers WHERE node_id = 2 AND to_address = ${world.at(8)}`
   await world.pool`UPDATE nodes SET owner = ${world.at(7)} WHERE node_id = 2`
@@ -178,7 +178,7 @@ test('events of a block that is taken out while they are being read are not adde
   await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
-test('a node of a block that is taken out while its events are being read is not inserted', async () => {
+test('a node of a block that is lost while its events are being read is not inserted', async () => {
   await world.pay(12, BASIC)
   await world.chain.mine()
   await world.payments()
@@ -211,7 +211,7 @@ test('a round that is followed while a lost node’s events are read is counted 
   await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
-test('a lost node that came back stays counted in its cohort when later blocks are taken back', async () => {
+test('a lost node that came back stays counted in its cohort after a reorg of later blocks', async () => {
   const cohortOf = async (txHash: string) => {
     const [row] = await world.pool<{ node: number; cohort: number }[]>`
       SELECT node_id AS node, cohort FROM nodes WHERE ref = ${txHash}`
@@ -235,7 +235,7 @@ test('a lost node that came back stays counted in its cohort when later blocks a
   await checkInvariants(world)
 })
 
-test('a lost node that changes hands and is withdrawn from before it is found stops no other, and comes back with all of it', async () => {
+test('a lost node with a new owner and withdrawals stops no other, and comes back with all of it', async () => {
   await lose(1)
   await world.act(5, 'withdraw', [1n, world.at(5), 7n])
   await world.act(5, 'transferFrom', [world.at(5), world.at(10), 1n])
@@ -247,7 +247,7 @@ test('a lost node that changes hands and is withdrawn from before it is found st
   await checkInvariants(world)
 })
 
-test('a difference that cannot be repaired is reported once, stands in the outcome, and ends with its cause', async () => {
+test('an unrepairable difference is reported once, is in the outcome, and ends with its cause', async () => {
   const before = (await drifts()).length
   await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
   for (let i = 0; i < 3; i++) assert.equal((await world.payments()).reconciled, 0)
@@ -265,7 +265,7 @@ test('a difference that cannot be repaired is reported once, stands in the outco
   await checkInvariants(world)
 })
 
-test('a difference stays on record, reported once, while the window is elsewhere, until the two agree', async () => {
+test('a difference stays recorded, reported once, until both sides agree', async () => {
   const cohort = async () => {
     const [row] = await world.pool<{ cohort: number; size: number }[]>`
       SELECT c.cohort, c.size FROM cohorts c JOIN nodes n USING (cohort) WHERE n.node_id = 3`
@@ -307,7 +307,7 @@ test('a contract that cannot be read keeps no payment from being judged', async 
   await checkInvariants(world)
 })
 
-test('a block that the chain takes back while it is compared is no drift', async () => {
+test('a block that a reorg removes during a comparison is no drift', async () => {
   const told = (await drifts()).length
   await world.pay(9, BASIC)
   await world.chain.mine()

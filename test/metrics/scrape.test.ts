@@ -148,7 +148,7 @@ test('names are found in an expression as Prometheus reads it', () => {
   )
 })
 
-test('every metric that an alert names is on the page of the real service', () => {
+test('every metric of an alert is on the page of the real service', () => {
   const rules = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }
   const all = rules.groups.flatMap((group) => group.rules)
   assert.ok(all.length >= 10)
@@ -159,7 +159,7 @@ test('every metric that an alert names is on the page of the real service', () =
   }
 })
 
-test('every metric that the dashboard names is on the page of the real service', () => {
+test('every metric of the dashboard is on the page of the real service', () => {
   const dashboard = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as {
     panels: { title: string; type: string; targets?: { expr: string }[] }[]
   }
@@ -173,7 +173,7 @@ test('every metric that the dashboard names is on the page of the real service',
   }
 })
 
-test('the dashboard plots what nothing else keeps over time: the cover, and how providers answer', () => {
+test('the dashboard plots cover and providers’ answers, which nothing else keeps over time', () => {
   const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as {
     panels: { type: string; targets?: { expr: string }[] }[]
   }
@@ -195,7 +195,7 @@ test('a series that is shown only sometimes has the name that the code gives it'
 const promtool = spawnSync('promtool', ['--version']).status === 0
 const skip = promtool ? false : 'promtool is not installed (Debian: apt-get install prometheus)'
 
-test('Prometheus’ own tool takes the page, but for three names of Node’s that its collector chose', { skip }, () => {
+test('Prometheus’ own tool accepts the page, except for three metric names of Node', { skip }, () => {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' })
   const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
   assert.deepEqual(
@@ -204,7 +204,7 @@ test('Prometheus’ own tool takes the page, but for three names of Node’s tha
   )
 })
 
-test('Prometheus’ own tool takes the alert rules, and they fire when they should', { skip }, () => {
+test('Prometheus’ own tool accepts the alert rules, and they fire when they should', { skip }, () => {
   assert.match(execFileSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' }), /SUCCESS: \d+ rules found/)
   execFileSync('promtool', ['test', 'rules', RULES_TEST], { encoding: 'utf8' })
 })

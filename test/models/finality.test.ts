@@ -17,7 +17,7 @@ import * as model from './finality.ts'
 
 const hashAt = (number: number, fork: string) => `0x${fork}${number}` as Hash
 
-test('the final block is the lowest one that any provider names, and a lone voice for it counts late', () => {
+test('the final block is the lowest that any provider reports, and a lone voice counts late', () => {
   const compare = (named: { number: number; fork: string }[], gaps: number[]) => {
     const said = named.map(({ number, fork }) => ({ number, hash: hashAt(number, fork), voices: 1 }))
     const expected = model.finalOf(said)
@@ -44,7 +44,7 @@ test('traces count if two providers agree, or if the operator trusts the only on
     )
 })
 
-test('an only provider is believed where blocks cannot be proven, if the operator trusts it', () => {
+test('a single provider is believed if blocks have no proofs and the operator trusts it', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
       [null, 'proven' as const, 'agreed' as const].map((mode) => isBelievedAlone(mode, { trustsProvider })),

@@ -175,7 +175,7 @@ const anyFacts = fc
       }),
   )
 
-test('a payment gets the verdict that the rules name, in their order', () => {
+test('a payment gets the verdict of the rules, in their order', () => {
   const compare = (facts: Facts, split: number) => {
     const verdict = judgePayment(toCode(facts, split))
     assert.deepEqual(inWords(verdict), judge(facts))

@@ -22,7 +22,7 @@ for (const from of FROM) {
   })
 }
 
-test('a move gives the reasons that the documents name', () => {
+test('a move gives the reasons in the documents', () => {
   for (const [name, reasons] of Object.entries(REASONS)) {
     assert.deepEqual([...(moveOf(name as MoveName).reasons ?? [])].sort(), [...reasons].sort(), name)
   }
@@ -34,7 +34,7 @@ test('the operator alone decides, and does none of the work of judge, mint and c
   for (const name of ofOthers) assert.ok(!moveOf(name).by.includes('operator'), name)
 })
 
-test('a released payment was held, and only a mint on the chain takes an ignored one to a node', () => {
+test('a released payment was held, and only a mint on the chain gives an ignored one a node', () => {
   assert.deepEqual(moveOf('release').from, ['held'])
   assert.deepEqual(moveOf('dismiss').from, ['held'])
   const out = STATES.flatMap((to) => NAMES.filter((name) => mayMove(name, 'ignored', to)))

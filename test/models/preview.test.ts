@@ -187,7 +187,7 @@ function figuresOf(facts: BuyerFacts): Record<string, object> {
   }
 }
 
-test('each check says what the rules say, and the answer is the worst of them', () => {
+test('each check answers by the rules, and the answer is the worst of them', () => {
   const compare = (facts: BuyerFacts) => {
     const code = checkBuyer(facts)
     const expected = model.checks(asModel(facts))
@@ -205,7 +205,7 @@ test('each check says what the rules say, and the answer is the worst of them', 
   fc.assert(fc.property(anyFacts, compare), { numRuns: cases(3_000) })
 })
 
-test('a wallet buys by an inner call if its ether would be taken, and if two providers would say whose it is', () => {
+test('a wallet may pay by an inner call if its ether is accepted and two providers trace it', () => {
   const compare = (facts: BuyerFacts, tracesCount: boolean) => {
     const { code, contract, standing } = facts
     const by = code && { code: code.kind, signedIn: contract.signedIn, isAllowed: contract.allowed, isKnown: false }

@@ -47,14 +47,14 @@ const calldata = fc
     return `0x${before}${hexOf(text)}${byte(text.length + longer)}${byte(schema)}${marker}${behind}`
   })
 
-test('calldata names the codes that ERC-8021 reads from its end', () => {
+test('calldata carries the codes that ERC-8021 reads from its end', () => {
   fc.assert(
     fc.property(calldata, (data) => assert.deepEqual(codesIn(data), codesOf(data))),
     { numRuns: cases(3_000) },
   )
 })
 
-test('a suffix is read whole up to the 255 bytes of codes that its length can name', () => {
+test('a suffix is read whole up to the 255 bytes of codes that its length can express', () => {
   for (const length of [1, 237, 238, 239, 254, 255]) {
     const text = 'x'.repeat(length)
     const data = `0xa9059cbb${hexOf(text)}${byte(length)}00${MARKER}`

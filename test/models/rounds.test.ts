@@ -67,7 +67,7 @@ test('terms and rates are those of the time at which a turn is due', () => {
   fc.assert(fc.property(anyTerms, beginnings, compare), { numRuns: cases(1_000) })
 })
 
-test('a seed is prevrandao where it is randomness, else the block’s hash', () => {
+test('a seed is prevrandao if that is random, else the block’s hash', () => {
   const compare = (own: Hash, other: Hash | 'same' | 'none', hash: Hash) => {
     const parent = other === 'none' ? null : { prevrandao: other === 'same' ? own : other }
     const chain = [
@@ -111,7 +111,7 @@ const anyWindows = fc
     })
   })
 
-test('terms and windows say which turns an entry skips, pays and delays', () => {
+test('terms and windows decide which turns an entry skips, pays and delays', () => {
   const compare = (terms: CreditTerms[], windows: { window: number; from: number; until: number }[], at: number[]) => {
     const [start = 0, behind = 0] = at
     const [nextDue, upTo] = [985 + start, 985 + start + behind]
@@ -191,7 +191,7 @@ test('while no turn is paid, a node joins the cohort whose turn is the latest wi
   fc.assert(fc.property(fc.array(cohortAround, { maxLength: 5 }), anyTime, compare), { numRuns: cases(3_000) })
 })
 
-test('the owner’s bounds are widened to whole gwei around the range at every rate, if it is outside', () => {
+test('the owner’s bounds widen to whole gwei around the range at every rate, if it is outside', () => {
   const near = fc.tuple(fc.integer({ min: 0, max: 6 }), fc.constantFrom(-1n, 0n, 1n, 500_000_000n))
   const gwei = near.map(([whole, more]) => (whole === 0 && more < 0n ? 0n : BigInt(whole) * 1_000_000_000n + more))
   const compare = (amounts: bigint[], rates: number[]) => {
@@ -209,7 +209,7 @@ test('the owner’s bounds are widened to whole gwei around the range at every r
   fc.assert(fc.property(fc.array(gwei, { minLength: 4, maxLength: 4 }), rates, compare), { numRuns: cases(2_000) })
 })
 
-test('turns are shared by their time, those of one time by the cohort whose first is older, then by its number', () => {
+test('turns are shared by time, then by the cohort with the older first turn, then by number', () => {
   const counts = fc.constantFrom(0, 1, 2, 700, 1_000, 1_001, 2_500)
   const anyCohort = fc.record({
     firstPayable: fc.integer({ min: 0, max: 3 }),
@@ -223,7 +223,7 @@ test('turns are shared by their time, those of one time by the cohort whose firs
   fc.assert(fc.property(fc.array(anyCohort, { maxLength: 4 }), compare), { numRuns: cases(100) })
 })
 
-test('of too many cohorts those with the oldest turns share a round, by their numbers if these are equal', () => {
+test('if there are too many cohorts, those with the oldest turns share a round, then by number', () => {
   const many = Array.from({ length: 2 * CREDITS_PER_ROUND_MAX }, (_, i) => ({
     ...{ cohort: i, firstPayable: 1_000 + Math.floor(i / 8), intervalSec: 100, payable: 1 },
   }))
@@ -231,7 +231,7 @@ test('of too many cohorts those with the oldest turns share a round, by their nu
   assert.deepEqual([...shareTurns(many.toReversed())], oldest)
 })
 
-test('each cohort waits for its own reason, or is paid the most turns that the bounds and the round have room for', () => {
+test('each cohort waits for its own reason, or gets the most turns that bounds and round allow', () => {
   const amount = fc.constantFrom(4n, 5n, 10n, 11n, null)
   const anyDue = fc.record({
     turns: fc.tuple(

@@ -40,7 +40,7 @@ function compareChoice({ sale, payments }: History): void {
   }
 }
 
-test('an amount buys the tier and the version that the rules name, over random histories', () => {
+test('an amount buys the tier and version of the rules, over random histories', () => {
   fc.assert(fc.property(histories(), compareChoice), { numRuns: cases(3_000) })
 })
 
@@ -83,7 +83,7 @@ const WALLET = '0xb1' as unknown as Parameters<typeof listedBy>[1]
 /** Each root of the histories, with the allocations of one wallet at the edges: none, one, and more. */
 const ROOTS = ['0xaa', '0xbb', '0xcc']
 
-test('each selling version has the allocation of its own list', () => {
+test('each selling version has its own list’s allocation', () => {
   const compare = ({ sale, payments }: History, allocations: number[], used: number) => {
     const lists = new Map(ROOTS.map((root, i) => [root, new Map([[String(WALLET), allocations[i] ?? 0]])]))
     const known = new Map(ROOTS.map((root, i) => [`${root} ${WALLET}`, allocations[i] ?? 0]))

@@ -33,7 +33,7 @@ const caps = fc.record({
   tipMaxWei: fc.constantFrom(1n, GWEI, 10n * GWEI),
 })
 
-test('no offer exceeds what blocks show and what the caps say, whatever a provider suggests', () => {
+test('no offer exceeds what blocks show and caps allow, under any provider’s suggestion', () => {
   const compare = (recent: fees.Paid[], rules: fees.Caps, baseFeeWei: bigint, tipWei: bigint) => {
     const limits = feeLimits(recent as unknown as BlockFees[], rules)
     const most = fees.believed(recent, rules)

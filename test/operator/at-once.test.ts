@@ -55,7 +55,7 @@ async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T
 }
 
 for (const act of ['dismiss', 'release'] as const) {
-  test(`the operator’s act to ${act} a payment waits for its judge at the wallet, and does not hold the payment meanwhile`, async () => {
+  test(`the operator’s act to ${act} a payment waits for its judge at the wallet, and locks no payment`, async () => {
     const wrong = await world.pay(5, BASIC - 1n)
     await world.settle()
     assert.equal(await stateOf(wrong), 'held')
@@ -98,7 +98,7 @@ async function twoHeld(): Promise<{ txHash: Hash; id: number; wallet: Address }[
     SELECT tx_hash AS "txHash", id, from_address AS wallet FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY from_address`
 }
 
-test('a release takes its tier before its payment, as the judge does', async () => {
+test('a release locks its tier before its payment, as the judge does', async () => {
   const [{ id, txHash } = assert.fail()] = await twoHeld()
   const tier = (sql: Sql) => lockTiers(sql, [1], { wait: true })
   const payment = (sql: Sql) => lockPayments(sql, [id])
@@ -112,7 +112,7 @@ for (const [act, more] of [
   ['decideMany', { decision: 'dismiss' }],
   ['prepareRefunds', {}],
 ] as const) {
-  test(`a second person’s confirmation of ${act} takes all wallets in one order, however the payments are named`, async () => {
+  test(`a second person’s confirmation of ${act} locks all wallets in one order, under any list`, async () => {
     const held = await twoHeld()
     const lock = (place: number) => (sql: Sql) =>
       lockPayers(sql, [held[place]?.wallet ?? assert.fail()], { wait: true })
@@ -130,7 +130,7 @@ for (const [act, more] of [
   })
 }
 
-test('a refund that is gone is taken out under its payment’s lock', async () => {
+test('a refund that is gone is removed under its payment’s lock', async () => {
   const [{ id } = assert.fail()] = await twoHeld()
   const [{ ref, blockNumber, blockHash } = assert.fail()] = await world.pool<
     { ref: Hash; blockNumber: number; blockHash: Hash }[]
@@ -145,7 +145,7 @@ test('a refund that is gone is taken out under its payment’s lock', async () =
   assert.equal(await inOrder((sql) => lockPayments(sql, [id]), touch, undone), true)
 })
 
-test('a rewind takes the payments in the order of the chain, wherever their rows are', async () => {
+test('a rewind locks the payments in chain order, wherever their rows are', async () => {
   const held = await twoHeld()
   const [{ height } = assert.fail()] = await world.pool<{ height: number }[]>`
     SELECT min(block_number) - 1 AS height FROM payments WHERE id = ANY(${held.map(({ id }) => id)})`
@@ -158,7 +158,7 @@ test('a rewind takes the payments in the order of the chain, wherever their rows
   assert.equal(await inOrder(lock(0), lock(1), rewind), inChainOrder.length)
 })
 
-test('a statement is of one moment, though the ledger is taken back while it is made', async () => {
+test('a statement shows one moment, even if a reorg happens while it is made', async () => {
   const opening = (await readCursor(world.pool)) ?? assert.fail()
   await world.chain.increaseTime(5)
   const paid = await world.pay(7, BASIC)
@@ -186,7 +186,7 @@ test('a statement is of one moment, though the ledger is taken back while it is 
   assert.equal(await stateOf(paid), 'minted')
 })
 
-test('of two requests under one Idempotency-Key at once, one is done, and the other is asked to come again', async () => {
+test('of two simultaneous requests under one Idempotency-Key, one is done, the other must retry', async () => {
   const wrong = await world.pay(8, BASIC - 1n)
   await world.settle()
   const headers = { 'idempotency-key': 'at-once' }

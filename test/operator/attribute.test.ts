@@ -35,7 +35,7 @@ async function payFromSafe(valueWei = BASIC) {
 const show = async (id: number) => (await desk.get(`payments/${id}`)).json.payments[0]
 
 describe('a payment by an internal call', () => {
-  it('is minted to who is proven to have sent it, once the operator has named its transaction and released it', async () => {
+  it('is minted to its proven sender, once the operator has identified and released it', async () => {
     const { txHash, id } = await payFromSafe()
     const attributed = await desk.post(`payments/${id}/attribute`, { txHash, reason: 'their Safe' })
     assert.equal(attributed.status, 200, attributed.text)
@@ -51,7 +51,7 @@ describe('a payment by an internal call', () => {
     assert.equal(await world.read('nodeOfRef', [ref]), BigInt(mint.nodeId))
   })
 
-  it('does not count what was undone within its transaction', async () => {
+  it('does not count a transfer that its transaction reverted', async () => {
     const [undoes, tries] = [world.at(17), world.at(16)]
     await world.chain.rpc('anvil_setCode', [undoes, `${FORWARD.slice(0, -2)}5f5ffd`])
     // Sends all it has to the contract that forwards it and reverts, and then forwards it itself.
@@ -65,7 +65,7 @@ describe('a payment by an internal call', () => {
     await desk.post(`payments/${id}/dismiss`)
   })
 
-  it('has no sender by a transaction of another block, of another value, that traced nothing, or that is another payment', async () => {
+  it('gets no sender from another block, another value, no trace, or another payment', async () => {
     const other = await payFromSafe(BASIC * 2n)
     const { id } = await payFromSafe(BASIC)
     const plain = await world.pay(5, BASIC)
@@ -81,7 +81,7 @@ describe('a payment by an internal call', () => {
     for (const payment of [id, other.id]) await desk.post(`payments/${payment}/dismiss`)
   })
 
-  it('has no sender by a transaction that moved another amount, as where two of them came in one block', async () => {
+  it('gets no sender from a transaction of another amount, for example one of two in a block', async () => {
     const pay = (valueWei: bigint) =>
       world.chain.send({
         from: world.at(9),
@@ -101,7 +101,7 @@ describe('a payment by an internal call', () => {
     await desk.post(`payments/${id}/dismiss`)
   })
 
-  it('stands as it was decided after its block was taken out and came back, also where its node came back first', async () => {
+  it('keeps its decision after its block is lost and returns, also if its node returns first', async () => {
     const { txHash, id } = await payFromSafe()
     const { blockNumber } = await show(id)
     await desk.post(`payments/${id}/attribute`, { txHash })
@@ -123,7 +123,7 @@ describe('a payment by an internal call', () => {
     assert.equal((await desk.get('nodes/unpaid')).json.nodes.length, 0)
   })
 
-  it('that is released and not minted yet is on its way again, with its sender, when its block comes back', async () => {
+  it('that is released and not minted is minted to its sender after its block returns', async () => {
     const { txHash, id } = await payFromSafe()
     const { blockNumber } = await show(id)
     await desk.post(`payments/${id}/attribute`, { txHash })
@@ -163,7 +163,7 @@ describe('a payment by an internal call', () => {
     assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
   })
 
-  it('that an owner withdrew straight to the payments wallet comes from the factory, which can hold no node: it is held', async () => {
+  it('from an owner’s withdrawal comes from the factory, which can hold no node: it is held', async () => {
     await world.chain.increaseTime(INTERVAL_SEC)
     await world.rest()
     const [{ id: nodeId } = assert.fail()] = await world.pool<{ id: number }[]>`
@@ -179,7 +179,7 @@ describe('a payment by an internal call', () => {
     await desk.post(`payments/${id}/dismiss`)
   })
 
-  it('that vanished, and came in another block, is another payment, which the operator decides again', async () => {
+  it('that vanishes and returns in another block is a new payment, which needs a decision', async () => {
     const { txHash, id } = await payFromSafe()
     const raw = await world.raw(txHash)
     const { blockNumber } = await show(id)

@@ -61,7 +61,7 @@ const elsewhere: Rule = async ({ method, params }, forward) => {
   return { result: isByNumber ? { ...result, hash: `0x${'ab'.repeat(32)}` } : result }
 }
 
-test('no commission is due while a provider contradicts the ledger, and the answers say so', async () => {
+test('no commission is due while a provider contradicts the ledger, and the answers report that', async () => {
   const paid = await pay(7)
   await world.settle()
   await finalize()
@@ -76,7 +76,7 @@ test('no commission is due while a provider contradicts the ledger, and the answ
   assert.deepEqual(await assurances('commissions'), { [paid]: 'proven' })
 })
 
-test('a mint that only one provider reports earns nothing until another one does, or unless it is the only one', async () => {
+test('a mint by one provider’s word earns nothing until another confirms it, if there is another', async () => {
   await setModeTo(world.pool, 'agreed')
   const paid = await pay(8)
   // The first of these may open a cohort.
@@ -112,7 +112,7 @@ test('a mint that only one provider reports earns nothing until another one does
   assert.equal((await assurances('commissions'))[paid], 'agreed')
 })
 
-test('the export of refunds says what backs the payer of each', async () => {
+test('the export of refunds shows the evidence for each payer', async () => {
   const paid = await world.pay(9, BASIC - 1n)
   await world.settle()
   const back = await world.pay(10, BASIC - 1n, world.at(9))

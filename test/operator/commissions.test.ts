@@ -93,7 +93,7 @@ test('a transfer with calldata is judged as one without, and its first registere
   })
 })
 
-test('a payment that is held earns nothing before it is a node, and then of what was paid, rounded down', async () => {
+test('a held payment earns nothing before it is a node, then by the amount paid, rounded down', async () => {
   const odd = BASIC - 7n
   const txHash = await pay(8, referralSuffix('friends'), odd)
   await world.settle()
@@ -106,7 +106,7 @@ test('a payment that is held earns nothing before it is a node, and then of what
   assert.deepEqual(await stated(), { 'friends 0xaa': [1, (odd * 500n) / 10_000n, 0n, 0n] })
 })
 
-test('the version of the payment’s block counts, also when a reorganisation brings it into another block', async () => {
+test('the version of the payment’s block counts, also after a reorg to another block', async () => {
   await register('moving', { commissionBps: 100 })
   const fork = await height()
   const txHash = await pay(9, referralSuffix('moving'))
@@ -126,7 +126,7 @@ test('the version of the payment’s block counts, also when a reorganisation br
   assert.deepEqual(await stated(), { 'moving 0xaa': [1, BASIC / 50n, 0n, 0n] })
 })
 
-test('a refund of a minted payment takes its commission back, in the period of the refund', async () => {
+test('a refund of a minted payment cancels its commission, in the period of the refund', async () => {
   await register('back')
   const paid = await pay(10, referralSuffix('back'))
   await pay(10, referralSuffix('back'))
@@ -206,7 +206,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   )
 })
 
-test('a commission that a reorganisation takes out is due again, and that is told', async () => {
+test('a commission that a reorg removes is due again, and that is reported', async () => {
   await register('gone')
   await pay(13, referralSuffix('gone'))
   await world.settle()

@@ -28,7 +28,7 @@ describe('contract wallets', () => {
     return rows.at(-1)
   }
 
-  it('are held without a mode; a mode holds from the block after the newest one, and is the same for all instances', async () => {
+  it('are held without a mode, and a mode holds from the next block on, for all instances', async () => {
     const { world } = desk
     assert.deepEqual((await desk.get('contract-wallets')).json, {
       mode: 'hold',
@@ -75,7 +75,7 @@ describe('contract wallets', () => {
     assert.equal((await audited())?.action, 'contractDisallowed')
   })
 
-  it('are refused a mode that is none', async () => {
+  it('reject an unknown mode', async () => {
     for (const body of [{}, { mode: 'some' }]) assert.equal((await desk.post('contract-wallets', body)).status, 400)
   })
 
@@ -104,7 +104,7 @@ describe('contract wallets', () => {
     )
   })
 
-  it('are as the ledger has them, whatever a later start’s setting says; start and doctor say so', async () => {
+  it('follow the ledger under any setting of a later start, and start and doctor report that', async () => {
     const { world } = desk
     const modes = async () => (await readModes(world.pool)).map(({ mode }) => mode)
     assert.doesNotMatch((await startOn(world)).join('\n'), /CONTRACT_WALLETS/)
@@ -165,7 +165,7 @@ describe('contract wallets', () => {
     }
   })
 
-  it('prove themselves before they are deployed only up to a bound, and anew once they are', async () => {
+  it('prove themselves before deployment up to a bound only, and again after it', async () => {
     const { pool } = desk.world
     await pool`
       INSERT INTO proven_wallets (address, deployed)

@@ -56,7 +56,7 @@ describe('held payments', () => {
     await desk.post('payments/decide', { decision: 'dismiss', payments: [mine, others, oldest] })
   })
 
-  it('that are named by hash, in capitals and by row id are one payment: its second name is refused, in a preview too', async () => {
+  it('that have a hash, capitals and a row id are one payment, refused twice, also in a preview', async () => {
     const [first] = await holdTwo()
     const { id } = (await desk.get(`payments/${first}`)).json.payments[0]
     const payments = [String(id), first, `0x${first.slice(2).toUpperCase()}`, first]
@@ -120,7 +120,7 @@ describe('held payments', () => {
     assert.equal(unknown.json.decided, 0)
   })
 
-  it('whose mint is on its way are decided neither one by one nor with dust, though they be judged again', async () => {
+  it('with a pending mint cannot be decided alone or with dust, even if they are judged again', async () => {
     const txHash = await world.pay(7, SMALL - 4n)
     await world.settle()
     await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })

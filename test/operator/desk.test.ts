@@ -27,7 +27,7 @@ const told = (txHash: Hash) => standingOf(world, txHash)
 const health = async () => (await desk.service.get('/api/cron/health')).json
 
 describe('the pause', () => {
-  it('stops crediting, not minting, and shows in the health report; resumed, every missed turn is paid', async () => {
+  it('stops crediting, not minting, is in the health report, and ends with all missed turns', async () => {
     await world.pay(5, BASIC)
     await world.settle()
     await desk.post('pause')
@@ -81,7 +81,7 @@ describe('a grant', () => {
   })
 })
 
-describe('a grant whose node is taken back', () => {
+describe('a grant whose node a reorg removed', () => {
   it('is no grant of the node that has its number next', async () => {
     const [open] = await world.pool<{ cohort: number }[]>`
       SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
@@ -104,7 +104,7 @@ describe('a grant whose node is taken back', () => {
 })
 
 describe('the deny list', () => {
-  it('holds what comes from a wallet on it, until the operator releases it or takes the wallet off', async () => {
+  it('holds a listed wallet’s payments, until the operator releases them or removes the wallet', async () => {
     const address = world.at(8)
     assert.equal((await desk.post('senders', { address, label: 'Exchange' })).status, 400, 'a reason is asked for')
     assert.equal((await desk.post('senders', { address, label: 'Exchange', reason: 'hot wallet' })).status, 200)
@@ -147,7 +147,7 @@ describe('a payment without sender', () => {
 })
 
 describe('a released payment', () => {
-  it('whose wallet turns out to be full waits for room, in the tier that the operator named', async () => {
+  it('whose wallet turns out to be full waits for room, in the operator’s tier', async () => {
     const small = await startDesk({}, { maxPerWallet: 1n })
     const w = small.world
     try {
@@ -184,7 +184,7 @@ describe('a rescan', () => {
     assert.deepEqual([missing, surplus, wentBackTo, toBlock], [[], [], null, followedTo])
   })
 
-  it('finds what is missing, goes back to the block before it, and the next pass follows it without losing a decision', async () => {
+  it('finds what is missing, rewinds to before it, and the next pass keeps every decision', async () => {
     const released = await world.pay(5, BASIC - 1n)
     const dismissed = await world.pay(6, BASIC - 1n)
     await world.settle()
@@ -223,7 +223,7 @@ describe('a rescan', () => {
     assert.deepEqual(actions, ['rescanned', 'rescanned', 'wentBack'])
   })
 
-  it('finds what was misread, and the next pass reads it aright', async () => {
+  it('finds a misread fact, and the next pass corrects it', async () => {
     const misread = [await world.pay(7, BASIC), await world.pay(8, BASIC), await world.pay(7, BASIC)] as const
     const spent = await world.pay(3, 5n, world.at(9))
     await world.settle()
@@ -252,7 +252,7 @@ describe('a rescan', () => {
     await checkInvariants(world, { unpaidRefs, foreign })
   })
 
-  it('refuses to dismiss a payment that a mint on its way may yet turn into a node, and warns at its refund', async () => {
+  it('refuses to dismiss a payment that a pending mint may yet deliver, and warns at its refund', async () => {
     const paid = await world.pay(15, BASIC)
     await world.chain.mine()
     await world.payments()
@@ -277,7 +277,7 @@ describe('a rescan', () => {
     assert.equal(await told(paid), 'minted')
   })
 
-  it('is refused where the chain was taken back, before it looks or meanwhile', async () => {
+  it('is refused after a reorg, before it reads or meanwhile', async () => {
     const fromBlock = Number((await world.chain.block()).number) - 3
     await world.chain.rpc('anvil_rollback', [1])
     const behind = await desk.post('rescan', { fromBlock })

@@ -77,7 +77,7 @@ test('while blocks prove themselves, no person has them believed', async () => {
   assert.equal((await doctor())?.verdict, 'ok')
 })
 
-test('fields of a header that the hash covers and no release knows are named by the doctor', async () => {
+test('doctor reports header fields that the hash covers and no release knows', async () => {
   await alone.chain.mine(6)
   only.rule = async ({ method }, forward) => {
     const { result } = (await forward()) as { result: Wire }
@@ -89,7 +89,7 @@ test('fields of a header that the hash covers and no release knows are named by 
   assert.deepEqual([finding?.verdict, finding?.says.includes('(fieldOfAFork)')], ['warn', true])
 })
 
-test('accounts that the only provider proves falsely: its wallet stays unchecked, which is told', async () => {
+test('a false proof of the only provider leaves its wallet unchecked, and the service reports it', async () => {
   only.rule = forkedState
   await alone.chain.mine(6)
   const checked = await checkedUpTo(alone)
@@ -101,7 +101,7 @@ test('accounts that the only provider proves falsely: its wallet stays unchecked
   assert.ok((await checkedUpTo(alone)) > checked)
 })
 
-test('headers that no provider proves any more: nothing is followed until a person has them believed, for which the doctor asks', async () => {
+test('headers without any proof are not followed until a person accepts them, as doctor requests', async () => {
   only.rule = forkedHeader
   await alone.chain.mine(6)
   await alone.payments()
@@ -130,7 +130,7 @@ test('headers that no provider proves any more: nothing is followed until a pers
   assert.equal((await alone.pool`SELECT state FROM payments WHERE tx_hash = ${paid}`)[0]?.state, 'minted')
 })
 
-test('once blocks prove themselves again, the doctor says so, and a person has them proven', async () => {
+test('once blocks prove themselves again, doctor reports it, and a person requires proofs', async () => {
   await alone.chain.mine(6)
   const asked = await doctor()
   assert.deepEqual([asked?.verdict, /"node-ledger evidence set proven"/.test(asked?.todo ?? '')], ['warn', true])
@@ -153,7 +153,7 @@ test('two providers that give the same false answers change no mode', async () =
   assert.deepEqual([(await readHalt(world.pool))?.reason, await modeOf(world)], ['unproven', 'proven'])
 })
 
-test('where blocks are not proven, a wrong amount that is released waits until two providers name its sender', async () => {
+test('without proofs of blocks, a released wrong amount waits until two providers agree on it', async () => {
   await world.settle()
   await setModeTo(world.pool, 'agreed')
   const number = Number(await world.chain.rpc('eth_blockNumber')) + 1

@@ -81,7 +81,7 @@ for (const [sentence, alone] of [
     assert.equal((await world.pool`SELECT FROM troubles WHERE name = 'halted'`).count, 0)
   })
 
-  test(`a refund in a block that ${sentence} alone calls final may yet be taken back`, async () => {
+  test(`a refund in a block that ${sentence} alone calls final may yet be undone`, async () => {
     const chain = alone ? (world.ctx.chain.providers[0] ?? assert.fail('no provider')) : world.ctx.chain
     const payment = await held(5)
     const refundTxHash = await paidBack(5)
@@ -122,7 +122,7 @@ test('nothing is final while one of two providers calls a block of another chain
   assert.equal(await firm(), undefined)
 })
 
-test('a refund that one of two providers makes up is not recorded, and a true one is once both tell of it', async () => {
+test('a refund that one of two providers makes up is not recorded, a true one is once both agree', async () => {
   const payment = await held(6)
   const other = await paidBack(7)
   await world.payments()
@@ -144,7 +144,7 @@ test('a refund that one of two providers makes up is not recorded, and a true on
   assert.equal((await paymentOf(world, payment))?.state, 'refunded')
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('after all of this the ledger matches the chain', () => checkInvariants(world))
 
 /** Tells that the transactions of account 16 are of account 17. */
 const anotherSender: Rule = async (_call, forward) =>
@@ -158,7 +158,7 @@ test('who paid a wrong amount is proven when its block is read', async () => {
   first.rule = () => undefined
 })
 
-test('a payer that is not proven is proven before the amount is sent back, and a false one takes the ledger back', async () => {
+test('an unproven payer is proven before a refund, and a false one rewinds the ledger', async () => {
   const payment = await held(16)
   // As if the block had been followed before its list could be proven.
   await world.pool`UPDATE payments SET from_address = ${world.at(17)}, proof = 'believed' WHERE tx_hash = ${payment}`

@@ -50,7 +50,7 @@ const doctor = async () => {
   return findings.find(({ check }) => check === 'chain.final')
 }
 
-test('T45: a payment on a fork of the first of two is neither sold nor paid back, however deep it lies, and that is told', async () => {
+test('T45: a payment on the first provider’s fork is neither sold nor refunded, with a report', async () => {
   fork = await startSibling(world.chain)
   const pay = (from: number, valueWei: bigint) =>
     fork.send({ from: world.at(from), to: world.at(3), value: `0x${valueWei.toString(16)}` })
@@ -94,7 +94,7 @@ test('T45: a payment on a fork of the first of two is neither sold nor paid back
   assert.equal((await doctor())?.verdict, 'ok')
 })
 
-test('what one of two providers answers alone is final late, and no refund rests on it', async () => {
+test('one of two providers’ lone answer is final late, and no refund rests on it', async () => {
   const paid = await acceptedPayment(world, 6, BASIC)
   await prepare(paid)
   await world.chain.mine(MANY)
@@ -117,7 +117,7 @@ test('what one of two providers answers alone is final late, and no refund rests
   await checkInvariants(world)
 })
 
-test('if the chain calls no block final, one lies 64 blocks deep, and a quarter of an hour as well by a lone voice', async () => {
+test('without finality a block counts as final at 64 deep, and a lone voice’s after 15 minutes', async () => {
   await world.chain.increaseTime(1_000)
   await world.chain.mine()
   await world.chain.mine(MANY, 1)

@@ -57,7 +57,7 @@ describe('held payments', () => {
     assert.equal((await desk.get('payments?status=nonsense')).status, 400)
   })
 
-  it('of a wrong amount are released in the tier that the operator names, and minted by the next pass', async () => {
+  it('of a wrong amount are released in the operator’s tier, and minted by the next pass', async () => {
     const txHash = await heldPayment(5)
     const unnamed = await desk.post(`payments/${txHash}/release`)
     assert.equal(unnamed.status, 400)
@@ -106,7 +106,7 @@ describe('held payments', () => {
     assert.equal(await told(third), 'minted')
   })
 
-  it('that are dismissed are never minted, also when their block is reorganised out and they come back', async () => {
+  it('that are dismissed are never minted, even if their block is lost and they return', async () => {
     const txHash = await heldPayment(9)
     const raw = await world.raw(txHash)
     assert.equal((await desk.post(`payments/${txHash}/dismiss`, { reason: 'a test' })).json.status, 'dismissed')
@@ -123,7 +123,7 @@ describe('held payments', () => {
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
 
-  it('that were released and came back failed are no sale, whatever was decided', async () => {
+  it('that were released and returned failed are no sale, after any decision', async () => {
     const txHash = await heldPayment(6)
     const raw = await world.raw(txHash)
     await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
@@ -138,7 +138,7 @@ describe('held payments', () => {
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
 
-  it('that were released, came back failed, and then came back well, are minted as they were released', async () => {
+  it('that were released, returned failed, then returned well, are minted as released', async () => {
     const txHash = await heldPayment(6)
     const raw = await world.raw(txHash)
     await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
@@ -152,7 +152,7 @@ describe('held payments', () => {
     assert.equal(await told(txHash), 'minted')
   })
 
-  it('are refused by name where there is none, or the name is no name', async () => {
+  it('are refused with 404 if they do not exist, and with 400 if the identifier is invalid', async () => {
     const missing = `0x${'ab'.repeat(32)}`
     assert.equal((await desk.get(`payments/${missing}`)).status, 404)
     assert.equal((await desk.get('payments/999999')).status, 404)
@@ -161,7 +161,7 @@ describe('held payments', () => {
       assert.equal((await desk.get(`payments/${name}`)).status, 400, name)
   })
 
-  it('pressed twice at once are decided once: the other is answered 409', async () => {
+  it('pressed twice together are decided once, and the other gets 409', async () => {
     for (let i = 0; i < 3; i++) {
       const txHash = await heldPayment(6, BASIC - 2n)
       const answers = await Promise.all([
@@ -176,7 +176,7 @@ describe('held payments', () => {
     }
   })
 
-  it('are refunded, whatever else is pressed at once, since the refund is on chain', async () => {
+  it('are refunded, with anything else pressed meanwhile, because the refund is on chain', async () => {
     for (let i = 0; i < 3; i++) {
       const txHash = await heldPayment(6, BASIC - 3n)
       const refundTxHash = await transfer(10, world.at(6), BASIC - 3n)
@@ -193,7 +193,7 @@ describe('held payments', () => {
     }
   })
 
-  it('that are dust are dismissed together, after a preview of how many they are and what they come to', async () => {
+  it('that are dust are dismissed together, after a preview of their number and sum', async () => {
     const [, second = '0x' as Hash] = [await world.pay(7, SMALL - 5n), await world.pay(8, SMALL - 6n)]
     const large = await heldPayment(9)
     const [released, exact] = [await heldPayment(11, SMALL - 7n), await heldPayment(12, SMALL)]
@@ -215,7 +215,7 @@ describe('held payments', () => {
       assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
   })
 
-  it('that are dust, and being taken back just now, are left out: two who decide never wait for each other', async () => {
+  it('that are dust and being rewound are left out, and two deciders never wait for each other', async () => {
     const [first = '0x' as Hash, second = '0x' as Hash] = [
       await world.pay(7, SMALL - 6n),
       await world.pay(8, SMALL - 5n),
@@ -264,7 +264,7 @@ describe('held payments', () => {
 describe('a refund', () => {
   const refund = (txHash: Hash, refundTxHash: string) => desk.post(`payments/${txHash}/refund`, { refundTxHash })
 
-  it('is recorded once the chain proves it, from whatever wallet of the operator', async () => {
+  it('is recorded once the chain proves it, from any wallet of the operator', async () => {
     const txHash = await heldPayment(5)
     const looks = async () => {
       const [{ looksRefundedBy }] = (await desk.get(`payments/${txHash}`)).json.payments
@@ -291,7 +291,7 @@ describe('a refund', () => {
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
 
-  it('by an inner call, as a Safe makes it, is proven by the trace, and looked after where a reorganisation moves it', async () => {
+  it('by a Safe’s inner call is proven by its trace, and followed if a reorg moves it', async () => {
     const safe = world.at(18)
     await putForwarder(world, safe)
     const txHash = await heldPayment(5, BASIC - 7n)
@@ -320,7 +320,7 @@ describe('a refund', () => {
     assert.equal(await told(txHash), 'refunded wrongAmount')
   })
 
-  it('of another value, to another wallet, by the payer to their own wallet, failed, or older than the payment proves nothing', async () => {
+  it('proves nothing if it is of another value, wallet or sender, failed, or too old', async () => {
     const early = await transfer(10, world.at(6), BASIC - 3n)
     const txHash = await heldPayment(6, BASIC - 3n)
     const failed = await world.call(10, world.factory, '0xdeadbeef', 0n)
@@ -378,7 +378,7 @@ describe('a refund', () => {
     assert.equal(await told(second), 'held wrongAmount')
   })
 
-  it('that a reorganisation takes back is taken back here too: the payment is held again', async () => {
+  it('that a reorg removes is undone here too: the payment is held again', async () => {
     const txHash = await heldPayment(9, BASIC - 6n)
     const refundTxHash = await transfer(10, world.at(9), BASIC - 6n)
     assert.equal((await refund(txHash, refundTxHash)).status, 200)

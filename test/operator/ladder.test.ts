@@ -35,7 +35,7 @@ describe('a ladder', () => {
     return tiers.find(({ id }: { id: string }) => id === tierId).state
   }
 
-  it('a step opens at the block of the payment that takes the last place before it, and closes only with that block', async () => {
+  it('a step opens at the block that takes the last place before it, and closes only with it', async () => {
     const step = { label: 'Step', maxPerWallet: 3 }
     await desk.post('tiers', { ...step, tierId: 'first', priceWei: firstWei.toString(), supply: 1 })
     const second = { ...step, tierId: 'second', priceWei: secondWei.toString(), opensAfter: 'first', supply: 5 }

@@ -52,7 +52,7 @@ async function mintRogue(world: World, ref: Hash, to: Address): Promise<void> {
   await world.payments()
 }
 
-inWorld('a refill leaves what its preview said, and a second time no more than its most', async (world, desk) => {
+inWorld('a refill leaves the budget of its preview, and a second one no more than its maximum', async (world, desk) => {
   await world.act(0, 'setMinter', [world.at(1), 2n, 3n])
   const found = given(await previewRefill(desk, { nodes: '10', cohorts: '4' }))
   assert.deepEqual(found.before, { nodesLeft: '2', cohortsLeft: '3' })
@@ -92,7 +92,7 @@ inWorld('another key has the budget or bounds of its preview, and never both rol
   for (const refused of both) assert.ok(isOperatorRefusal(refused) && refused.because === 'conflict')
 })
 
-inWorld('bounds that the terms in force do not fit are reported as such', async (world, desk) => {
+inWorld('bounds that do not fit the terms in force are reported', async (world, desk) => {
   const wide = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1000000000' }))
   assert.deepEqual(wide.notes, [])
   const narrow = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1' }))
@@ -109,7 +109,7 @@ inWorld('the pause and its end are previewed', async (world, desk) => {
   assert.equal((await desk.powers()).paused, false)
 })
 
-inWorld('a ref with a payment or a grant is expelled only when it is named twice', async (world, desk) => {
+inWorld('a ref with a payment or a grant is expelled only if it is given twice', async (world, desk) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
   await mintRogue(world, ROGUE, world.at(9))

@@ -49,7 +49,7 @@ describe('the payments wallet', () => {
     await world.payments()
   }
 
-  it('is none of the accounts that send, not the factory, no former one, and no contract that cannot be traced', async () => {
+  it('is no account that sends, no factory, present or former, and no contract without traces', async () => {
     const refused = async (address: Address) => (await desk.post('payment-wallets', { address })).json.error
     assert.match(await refused(world.at(1)), /minter's own account/)
     assert.match(await refused(world.at(2)), /distributor's own account/)
@@ -68,7 +68,7 @@ describe('the payments wallet', () => {
     assert.equal((await known()).length, 1)
   })
 
-  it('is previewed, holds from 64 blocks and five minutes ahead, and the old one sells until the grace ends', async () => {
+  it('is previewed, holds from 64 blocks and five minutes ahead, and the old one has its grace', async () => {
     const now = await world.chain.block()
     const preview = await desk.post('payment-wallets/preview', { address: world.at(12) })
     assert.equal(preview.status, 200, preview.text)
@@ -91,7 +91,7 @@ describe('the payments wallet', () => {
     assert.equal((await close()).status, 409, 'its payments still buy')
   })
 
-  it('that is old holds what comes after the grace, until its books are closed', async () => {
+  it('that is old holds payments after the grace, until its books are closed', async () => {
     await world.chain.increaseTime(GRACE_SEC)
     const tooLate = await world.pay(7, BASIC)
     // A transfer between our own wallets is no sale.
@@ -110,7 +110,7 @@ describe('the payments wallet', () => {
     assert.equal((await close()).status, 409)
   })
 
-  it('leaves the one before the grace that was asked for, and the next change the same', async () => {
+  it('leaves the former one the requested grace, and so does the next change', async () => {
     const first = await change(world.at(13), { graceSec: 300 })
     assert.equal(first.graceUntil - first.fromTime, 300)
     const next = await desk.post('payment-wallets/preview', { address: world.at(14) })
@@ -120,7 +120,7 @@ describe('the payments wallet', () => {
     await letHold()
   })
 
-  it('is taken back as long as it does not hold and nothing came to it', async () => {
+  it('is cancelled only while it does not hold and nothing came to it', async () => {
     const takeBack = async (account: number) =>
       desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
     assert.equal((await takeBack(14)).status, 404)
@@ -156,7 +156,7 @@ describe('the payments wallet', () => {
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
   })
 
-  it('is watched from the next block on by every instance, whatever it was started with', async () => {
+  it('is watched from the next block on by every instance, under any start', async () => {
     // The other instance has already read a range for only the old wallet, and stores it after the change.
     const { chain } = world.ctx
     let paid: `0x${string}` | null = null
@@ -244,7 +244,7 @@ describe('a start', () => {
   })
   after(() => desk.close())
 
-  it('never changes what a ledger has: another wallet is reported and ignored', async () => {
+  it('never changes a ledger’s wallet: another one is reported and ignored', async () => {
     const lines = await startOn(world, { PAYMENT_ADDRESS: world.at(12) })
     assert.match(lines.join('\n'), /PAYMENT_ADDRESS: ignored/)
     assert.deepEqual(
@@ -274,7 +274,7 @@ describe('a start', () => {
     assert.notEqual((await runHere(['wallets', 'close', world.at(13), '--yes'], env)).code, 0)
   })
 
-  it('enters the first one, of two that start at once one alone, and refuses a hot key', async () => {
+  it('enters the first one, by one of two simultaneous starts, and refuses a hot key', async () => {
     await using database = await openDatabase(4, { prepare: false })
     const { pool } = database
     await assert.rejects(startOn(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {

@@ -15,7 +15,7 @@ const PAYEE = `0x${'22'.repeat(20)}`
 const FRIENDS = { code: 'friends', payee: PAYEE, commissionBps: 500 }
 const listed = async () => (await desk.get('referrals')).json.referrals
 
-test('a code is registered once, changed by a version, and each version holds from the block after the head', async () => {
+test('a code is registered once, then gets versions, each from the block after the head', async () => {
   const head = (await desk.world.ctx.chain.head()).number
   const first = await desk.post('referrals', { ...FRIENDS, reason: 'a partner' })
   const { enteredAt: _, ...registered } = first.json.referral

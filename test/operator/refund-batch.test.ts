@@ -69,7 +69,7 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   for (const txHash of [first, second]) assert.equal((await refund(txHash, paid)).json.alarm, null)
 })
 
-test('a payment that is named in several ways is paid back once, and whoever asks again hears of the first file', async () => {
+test('a payment under several identifiers is refunded once, and a repeat shows the first file', async () => {
   const txHash = await heldPayment(5, BASIC - 31n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
@@ -101,7 +101,7 @@ test('a payment that is named in several ways is paid back once, and whoever ask
   assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
 })
 
-test('of two who ask for a file at once, one hears of the other’s', async () => {
+test('of two simultaneous requests for a file, one gets the other’s', async () => {
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
@@ -110,7 +110,7 @@ test('of two who ask for a file at once, one hears of the other’s', async () =
   assert.equal(heard.length, 1)
 })
 
-test('the file has the checksum by which the Transaction Builder notices a change, whatever the order of fields', () => {
+test('the file has the Transaction Builder’s checksum, with any order of fields', () => {
   const to = '0x49d4450977E2c95362C13D3a31a09311E0Ea26A6'
   const file = {
     transactions: [{ value: '7', to, data: '0x' }],

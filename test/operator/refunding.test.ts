@@ -85,7 +85,7 @@ const webhooksOf = async (ref: Hash) => {
 }
 
 describe('a refund that is prepared', () => {
-  it('holds a payment that was accepted: no mint is signed for it, and once its block is final the ether may go', async () => {
+  it('holds an accepted payment: no mint is signed, and ether may go once its block is final', async () => {
     const paid = await accepted(5)
     const early = await prepare(paid)
     assert.equal(early.status, 200, early.text)
@@ -146,7 +146,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('gives way to a signed mint that lands first: it is minted, and the operator is warned not to send', async () => {
+  it('yields to a signed mint that lands first, and warns the operator not to send', async () => {
     const { paid, mint } = await minting(7)
     await prepare(paid)
     await world.chain.rpc('eth_sendRawTransaction', [mint])
@@ -159,7 +159,7 @@ describe('a refund that is prepared', () => {
     assert.deepEqual([again.status, /Send nothing back/.test(again.json.error)], [409, true], again.text)
   })
 
-  it('of a payment that the contract had passed over, whose blocks are reorganised out, gets a report of the node', async () => {
+  it('of a skipped payment gets a report of the node if a reorg lets it mint', async () => {
     await beginSlot(world)
     const gifts = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
     await world.settle()
@@ -254,7 +254,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await readFigure(world.pool, 'node_ledger_refund_oldest_age_seconds'), 0)
   })
 
-  it('knows a bound where the ledger was lost: an hour after the block up to which it was', async () => {
+  it('has a bound in a lost ledger: an hour after the block that it had reached', async () => {
     const own = await startDesk({}, { between: twice })
     const w = own.world
     try {
@@ -276,7 +276,7 @@ describe('a refund that is prepared', () => {
     }
   })
 
-  it('waits for 64 blocks if the chain calls none final, or for more if the settings ask for more', async () => {
+  it('waits for 64 blocks if the chain calls none final, or for more by the settings', async () => {
     const paid = await accepted(13)
     const asks = async (finality: number | 'guarded') => {
       const chain = { ...world.ctx.chain, finalized: async () => null }
@@ -295,8 +295,8 @@ describe('a refund that is prepared', () => {
   })
 })
 
-describe('a refund that is given up', () => {
-  it('leaves a payment as it stood: held, dismissed, released, or on its way', async () => {
+describe('a refund that is cancelled', () => {
+  it('leaves a payment in its former state: held, dismissed, released, or minting', async () => {
     const wrong = await world.pay(14, BASIC - 1n)
     await world.settle()
     await prepare(wrong)
@@ -335,7 +335,7 @@ describe('a refund that is given up', () => {
     )
   })
 
-  it('has what a pass had accepted judged again: the wallet’s places may be taken by then', async () => {
+  it('sends an accepted payment to the judge again, because the wallet may be full by then', async () => {
     const first = await accepted(16)
     await prepare(first)
     const others = [await world.pay(16, BASIC), await world.pay(16, BASIC)]
@@ -346,7 +346,7 @@ describe('a refund that is given up', () => {
     assert.equal(await told(first), 'held walletLimit')
   })
 
-  it('keeps its wallet’s place meanwhile where a mint was signed', async () => {
+  it('keeps its wallet’s place meanwhile if a mint was signed', async () => {
     const { paid, mint } = await minting(17)
     await prepare(paid)
     const others = [await world.pay(17, BASIC), await world.pay(17, BASIC)]
@@ -369,7 +369,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('is recorded and reported where a signed mint may still land; the node, too, where it does', async () => {
+  it('is recorded and reported if a signed mint may still land, and then the node, too', async () => {
     const { paid, mint } = await minting(18)
     const recorded = await record(paid, await sendBack(18))
     assert.deepEqual([recorded.json.status, recorded.json.alarm], ['refunded', 'refundTooEarly'], recorded.text)
@@ -380,7 +380,7 @@ describe('a refund that is on chain', () => {
     assert.deepEqual(await webhooksOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
   })
 
-  it('is recorded and reported for a payment that has its node, and stands where the node is taken back', async () => {
+  it('is recorded and reported for a payment with a node, and remains if the node is undone', async () => {
     const paid = await accepted(18)
     const fork = await height()
     await world.settle()
@@ -402,7 +402,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('of a payment that has its node, and is gone itself, is reported, and is no decision on that payment any more', async () => {
+  it('of a payment with its node is reported if it vanishes, and is no decision any more', async () => {
     const paid = await accepted(10)
     await world.settle()
     assert.equal((await record(paid, await sendBack(10))).json.alarm, 'refundOfMinted')
@@ -414,7 +414,7 @@ describe('a refund that is on chain', () => {
     assert.deepEqual([word.verdict, word.withdrawnBy, await told(paid)], ['refunded', 'refundCheck', 'minted'])
   })
 
-  it('of a payment that a reorganisation takes out is reported, and a rescan reports nothing', async () => {
+  it('of a payment that a reorg removes is reported, and a rescan reports nothing', async () => {
     const paid = await accepted(18)
     const raw = await world.raw(paid)
     const refundTxHash = await sendBack(18)
@@ -440,7 +440,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await told(paid), 'refunded')
   })
 
-  it('of a payment that is out is recorded, reported, and stands when the payment comes back', async () => {
+  it('of an orphaned payment is recorded, reported, and remains when the payment returns', async () => {
     const paid = await accepted(18)
     const raw = await world.raw(paid)
     await world.chain.reorg(1)
@@ -455,4 +455,4 @@ describe('a refund that is on chain', () => {
   })
 })
 
-it('of all of this the ledger says what the chain says', () => checkInvariants(world))
+it('after all of this the ledger matches the chain', () => checkInvariants(world))

@@ -135,7 +135,7 @@ describe('a period', () => {
     assert.equal(first.period.complete, true)
   })
 
-  it('says what its payments and turns rest on', async () => {
+  it('shows what its payments and turns rest on', async () => {
     // As if only one provider had told it.
     await world.pool`UPDATE payments SET proof = 'believed' WHERE value_wei = ${WRONG}`
     const first = await statement(blocks(0, 1))
@@ -153,7 +153,7 @@ describe('a period', () => {
     assert.match(statementCsv(first), new RegExp(`\r\nassurance,payments,believed,1,${WRONG}\r\n`))
   })
 
-  it('with ether sent about past the ledger shows where, to the block', async () => {
+  it('with ether sent outside the ledger shows its block', async () => {
     const second = await statement(blocks(1, 2))
     await assertAddsUp(second, heads[1]?.number ?? 0, heads[2]?.number ?? 0)
     const otherOf = (name: string) => accountOf(second, name).other.map(({ wei }) => wei)
@@ -169,7 +169,7 @@ describe('a period', () => {
       for (const { fromBlock, toBlock } of other) assert.equal(fromBlock, toBlock)
   })
 
-  it('tells refunds, withdrawals and what the wallet sent and got apart', async () => {
+  it('separates refunds, withdrawals, and what the wallet sent and received', async () => {
     const second = await statement(blocks(1, 2))
     const { happened } = second
     assert.deepEqual([happened.refunds, happened.refundedWei, happened.refundedFromWalletWei], [1, WRONG, WRONG])
@@ -187,7 +187,7 @@ describe('a period', () => {
     assert.equal(byHand?.wei, -ETHER / 5n)
   })
 
-  it('spends on gas what the receipts say', async () => {
+  it('spends on gas what the receipts show', async () => {
     const all = await statement({})
     let fees = 0n
     for (const { tx_hash } of await world.pool`SELECT tx_hash FROM outbox WHERE tx_hash IS NOT NULL`) {
@@ -203,7 +203,7 @@ describe('a period', () => {
     )
   })
 
-  it('meets the next one: what one closes with the other opens with, and their parts are those of the whole', async () => {
+  it('meets the next one: it closes with the next opening, and both add up to the whole', async () => {
     const [first, second, both] = await Promise.all([
       statement(blocks(0, 1)),
       statement(blocks(1, 2)),
@@ -226,7 +226,7 @@ describe('a period', () => {
     assert.ok(isOperatorRefusal(early) && early.because === 'invalid')
   })
 
-  it('may be asked for by times, and is then the same', async () => {
+  it('may be given by times, and is then the same', async () => {
     const time = (at: number) => new Date(((heads[at]?.time ?? 0) + 1) * 1000).toISOString()
     const byTime = await statement({ from: time(0), to: time(1) })
     assert.deepEqual(byTime, await statement(blocks(0, 1)))
@@ -249,7 +249,7 @@ it('has a gap that the ledger cannot explain shown as that, and does not balance
   await world.pool`UPDATE wallet_outflows SET value_wei = value_wei + 1 WHERE value_wei = ${(ETHER / 7n - 1n).toString()}`
 })
 
-it('says null, not nothing, where the provider no longer has the states', async () => {
+it('reports null, not zero, if the provider no longer has the states', async () => {
   const opening = heads[1]?.number ?? 0
   const forgetful: OperatorDeps = {
     ...deps,
@@ -269,7 +269,7 @@ it('says null, not nothing, where the provider no longer has the states', async 
   assert.equal(result.balanced, null)
 })
 
-it('is one CSV with the same figures, which says whether it balances', async () => {
+it('is one CSV with the same figures, and reports whether it balances', async () => {
   const second = await statement(blocks(1, 2))
   const lines = statementCsv(second).trimEnd().split('\r\n')
   assert.ok(lines.includes(`gas,total,,,${second.gasWei}`))

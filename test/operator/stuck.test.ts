@@ -21,7 +21,7 @@ const stuck = async () => {
   return transactions as { nonce: number; kind: string; pendingBlocks: number; why: string }[]
 }
 
-test('a mint that offers less than blocks ask for is reported as such once it is in no block after twelve, and until it is in one', async () => {
+test('a mint below the blocks’ fees is reported after twelve blocks, until it is mined', async () => {
   const payment = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   await world.payments()

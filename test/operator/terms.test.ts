@@ -56,14 +56,14 @@ describe('terms', () => {
     assert.equal((await entered()).length, 1)
   })
 
-  it('are refused where a turn may pay nothing, unless that is asked for by name', async () => {
+  it('are refused if a turn may pay nothing, unless zero is set', async () => {
     const nothing = { minWei: '0', maxWei: '0' }
     assert.match((await desk.post('terms', nothing)).json.error, /set zero/)
     assert.equal((await desk.post('terms/preview', { ...nothing, zero: true })).status, 200)
     assert.equal((await entered()).length, 1)
   })
 
-  it('beyond the bounds of the distributor are refused with the transaction of the owner that makes room', async () => {
+  it('beyond the distributor’s bounds are refused with the owner’s transaction that makes room', async () => {
     const powers = await world.read<[bigint, bigint]>('bounds')
     await world.act(0, 'setBounds', [world.at(2), 0n, MAX / 10n ** 9n])
     const refused = await desk.post('terms', { maxWei: String(MAX * 2n) })
@@ -75,7 +75,7 @@ describe('terms', () => {
     await world.act(0, 'setBounds', [world.at(2), powers[0], powers[1]])
   })
 
-  it('are entered once with a row in the audit log, and taken back only while they do not hold', async () => {
+  it('are entered once with an audit row, and cancelled only before they hold', async () => {
     const first = await desk.post('terms', { maxWei: String(MAX * 2n), reason: 'summer' })
     assert.equal(first.status, 200, first.text)
     const [{ fromTime }] = first.json.entries
@@ -104,7 +104,7 @@ describe('terms', () => {
     )
   })
 
-  it('that switch payouts off say what the owner has to send, and can be taken back until that is on chain', async () => {
+  it('without payouts show the owner’s transaction, and can be cancelled until it is on chain', async () => {
     const off = await desk.post('terms', { payouts: false })
     const [{ fromTime }] = off.json.entries
     const { data, call } = off.json.ownersTransaction
@@ -130,7 +130,7 @@ describe('terms', () => {
     assert.equal((await desk.post('terms/take-back', { fromTime: on.json.entries[0].fromTime })).status, 200)
   })
 
-  it('are what they were, whatever a start names, or leaves out', async () => {
+  it('stay the same under any start, with or without settings', async () => {
     const before = await entered()
     assert.deepEqual(await startOn(world, { ...UNNAMED, ...KEYLESS }), [], 'names nothing')
     for (const env of [
@@ -145,7 +145,7 @@ describe('terms', () => {
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered' AND actor = 'start'`).length, 0)
   })
 
-  it('of a ledger without any are not taken from the settings where the factory has nodes', async () => {
+  it('of a ledger without any do not come from the settings if the factory has nodes', async () => {
     await using database = await openDatabase(3)
     const { pool } = database
     const [line] = await startOn(world, {}, pool)
@@ -180,14 +180,14 @@ describe('the first terms', () => {
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
 
-  it('are refused at start where they cannot be', async () => {
+  it('are refused at start if they are impossible', async () => {
     await world.act(0, 'setBounds', [world.at(2), 0n, 1n])
     await assert.rejects(startOn(world), (error) => error instanceof StartError && /setBounds/.test(error.message))
     await world.act(0, 'setBounds', [world.at(2), 0n, 2n ** 47n])
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
 
-  it('are those of one of two instances that start at once, and the other is warned', async () => {
+  it('are those of one of two simultaneous starts, and the other gets a warning', async () => {
     const higher = { CREDIT_MIN_WEI: '600000000000000' }
     const told = await Promise.all([startOn(world), startOn(world, higher), startOn(world), startOn(world, higher)])
     const entered = await readCreditTerms(world.pool)

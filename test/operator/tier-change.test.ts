@@ -36,7 +36,7 @@ test('a new price says from when it is, and until when the old one buys', () => 
   )
 })
 
-test('what an operator types is compared with what is stored', () => {
+test('an operator’s text is compared with the stored value', () => {
   const before = version({ priceWei: CENT, supply: 10, opensAt: at('10:00:00') })
   const typed = {
     tierId: before.tierId,

@@ -36,7 +36,7 @@ const buy = async (from: number, valueWei: bigint) => {
 const gold = { tierId: 'gold', label: 'Gold', priceWei: PRICE.toString(), maxPerWallet: 3, payoutBps: 30_000 }
 
 describe('a tier', () => {
-  it('created here is on sale from the next block on, gets its cohorts, is bought and is credited', async () => {
+  it('created here is on sale from the next block on, gets its cohorts, a buyer and credit', async () => {
     const early = await world.pay(6, PRICE)
     await world.chain.mine()
     const before = Number((await world.chain.block()).number)
@@ -62,7 +62,7 @@ describe('a tier', () => {
     assert.deepEqual([entry.subject, entry.detail.before, entry.detail.after.tierNo], ['gold', null, 4])
   })
 
-  it('is in force from the block after the newest that any provider names', async () => {
+  it('is in force from the block after the newest of any provider', async () => {
     const { chain } = world.ctx
     const head = await chain.head()
     const ahead = { ...head, number: head.number + 2, time: head.time + 2 }
@@ -81,7 +81,7 @@ describe('a tier', () => {
     assert.equal(await buy(7, PRICE), 'minted gold')
   })
 
-  it('never shares its price with another on sale, also when two are entered at once', async () => {
+  it('never shares its price with another on sale, even if both are entered together', async () => {
     const price = (PRICE * 3n).toString()
     const answers = await Promise.all(
       ['one', 'two', 'three'].map((tierId) => desk.post('tiers', { ...gold, tierId, label: tierId, priceWei: price })),
@@ -93,7 +93,7 @@ describe('a tier', () => {
     assert.equal((await desk.post(`tiers/asleep-${loser}/sale`, { onSale: true })).status, 409)
   })
 
-  it('taken off sale at once sells in no later block, whatever grace was left, and the next change has its grace again', async () => {
+  it('taken off sale immediately loses its grace, and the next change has its grace again', async () => {
     const hasty = { ...gold, tierId: 'hasty', label: 'Hasty', priceWei: (PRICE + 9n).toString(), graceSec: 300 }
     assert.equal((await desk.post('tiers', hasty)).json.tier.graceSec, 300)
     await desk.post('tiers/hasty', { priceWei: (PRICE + 11n).toString() })
@@ -111,7 +111,7 @@ describe('a tier', () => {
     assert.equal(ended.json.changed, true, 'it ends the grace that was left')
   })
 
-  it('is judged by its own grace and its own time for a holding, whatever an instance is started with', async () => {
+  it('is judged by its own grace and time for a holding, under any instance’s settings', async () => {
     const odd = world.instance({ rules: { ...world.ctx.rules, priceGraceSec: 120, holdingRetrySec: 0 } })
     const asked = { holdingWei: '5', holdingToken: world.token, holdingRetrySec: 7_200 }
     const price = PRICE + 13n
@@ -137,14 +137,14 @@ describe('a tier', () => {
     assert.deepEqual([await told(current), await told(unreadable)], ['accepted own', 'seen null'])
   })
 
-  it('keeps its own grace, whatever grace another tier has', async () => {
+  it('keeps its own grace beside any grace of another tier', async () => {
     const slower = { ...gold, tierId: 'slower', label: 'Slower', priceWei: (PRICE + 17n).toString(), graceSec: 700 }
     assert.equal((await desk.post('tiers', slower)).json.tier.graceSec, 700)
     assert.equal((await desk.post('tiers/hasty/sale', { onSale: true })).json.tier.graceSec, 300)
     assert.equal((await desk.post('tiers/slower', { label: 'Slow' })).json.tier.graceSec, 700)
   })
 
-  it('that waits to be entered holds from the block after the one at which it stands, not after the one at which it was asked for', async () => {
+  it('that waits to be entered holds from the block after its entry, not after its request', async () => {
     let asked: ReturnType<typeof desk.post> | undefined
     await world.pool.begin(async (sql) => {
       await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
@@ -163,7 +163,7 @@ describe('a tier', () => {
     assert.deepEqual([same.json.changed, same.json.tier.version], [false, 3])
   })
 
-  it('that asks for a token must name one the chain can read', async () => {
+  it('that requires a token needs one that the chain can read', async () => {
     const asking = { ...gold, tierId: 'holders', label: 'Holders', priceWei: (PRICE * 5n).toString(), holdingWei: '5' }
     assert.match((await desk.post('tiers', asking)).json.error, /needs a holdingToken/)
     const unreadable = await desk.post('tiers', { ...asking, holdingToken: world.at(9) })
@@ -249,7 +249,7 @@ describe('the bounds of a tier', () => {
     )
   })
 
-  it('the lower of the supply and the contract’s cap counts, and the doctor and the metrics tell of the difference', async () => {
+  it('the lower of supply and contract cap counts, and doctor and metrics report the difference', async () => {
     const priceWei = PRICE + 31n
     const created = await desk.post('tiers', { ...rare, tierId: 'capped', priceWei: priceWei.toString(), supply: 10 })
     await world.settle()
@@ -284,7 +284,7 @@ describe('the bounds of a tier', () => {
     assert.equal((await looked('owner.supply'))?.verdict, 'warn', 'all are sold')
   })
 
-  it('a release that comes back takes a place only if one is left', async () => {
+  it('a release that returns takes a place only if one is left', async () => {
     const priceWei = PRICE + 23n
     await desk.post('tiers', { ...rare, tierId: 'few', priceWei: priceWei.toString(), supply: 1 })
     await world.settle()

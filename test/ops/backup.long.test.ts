@@ -35,7 +35,7 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
   })
   after(() => server?.stop())
 
-  test('from a dump: what was minted since is learned from the chain, what was not is held for the operator', async () => {
+  test('from a dump: the chain tells of later mints, and what has none is held for the operator', async () => {
     service = await start(ledger('ledger'))
     await service.buy(5)
     const key = join(temporaryDirectory(), 'clerk.key')
@@ -96,7 +96,7 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
     assert.equal(minted.count, 2)
   })
 
-  test('to a point in time: the archive brings the ledger to it, and the service follows from there', async () => {
+  test('to a point in time: the archive restores the ledger, and the service follows from there', async () => {
     const copy = join(temporaryDirectory(), 'data')
     tool('pg_basebackup', ['-d', server.url, '-D', copy, '-X', 'stream', '--checkpoint=fast', '--no-sync'])
     service = await start(ledger('restored'))

@@ -79,7 +79,7 @@ function divided(environment: Readonly<Record<string, string>>, read: (path: str
   }
 }
 
-test('init leaves no secret that its own command does not read, but for the deployer’s key and the database’s password', () => {
+test('init leaves only secrets that its command reads, plus the deployer’s and database’s', () => {
   const names = readdirSync(join(folder, 'secrets')).filter((name) => !/^(deployer_key|database_password)$/.test(name))
   assert.deepEqual(Object.values(held().secrets).sort(), names.map((name) => readIn('secrets', name)).sort())
   assert.equal(names.length, 7)

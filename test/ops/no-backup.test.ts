@@ -56,7 +56,7 @@ async function step(begins: string, values: Record<string, string> = {}, more: s
   return { code, out, err, json: asJson ? JSON.parse(out) : null }
 }
 
-test('attributed payments find their nodes again, the cohort goes on, and what had no node is the operator’s to decide', async () => {
+test('attributed payments find their nodes again, and the operator decides on those without one', async () => {
   const { txHash } = await payInside(world, BASIC, { by: world.at(SAFE) })
   await world.settle()
   const [first] = (await desk.get('payments?reason=unattributed&status=held')).json.payments

@@ -92,7 +92,7 @@ describe('a server that demands TLS', { skip: withoutTls }, () => {
     }
   }
 
-  test('is used with TLS if the URL says nothing, as other clients do', async () => {
+  test('is used with TLS if the URL has no sslmode, as in other clients', async () => {
     assert.deepEqual([await isEncrypted(''), await isEncrypted('?sslmode=require')], [true, true])
     await assert.rejects(isEncrypted('?sslmode=disable'), /no encryption/)
   })

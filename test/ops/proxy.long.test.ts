@@ -63,7 +63,7 @@ after(async () => {
   await world?.close()
 })
 
-test('requests of one client count together, whatever they say of where they come from, and are refused in the words of the service', {
+test('one client’s requests count together under any forwarded address, with our own refusal', {
   skip,
 }, async () => {
   const answers = []

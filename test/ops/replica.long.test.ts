@@ -50,7 +50,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
     })
   })
 
-  test('a replica that stands still is left for the primary', async () => {
+  test('a replica that falls behind is left for the primary', async () => {
     await admin(replica.url, (sql) => sql`SELECT pg_wal_replay_pause()`)
     await service.buy(6)
     await until('its word for it', async () => service.output().includes('not reading from the replica'))
@@ -66,7 +66,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
     replica = await serve(replica.directory, [], replica.port)
   })
 
-  test('while the primary is down, reads come from the replica; once that one is promoted, all goes on', async () => {
+  test('the replica serves reads while the primary is down, and all work after its promotion', async () => {
     await caughtUp(primary, replica)
     await readFrom(service)
     await primary.stop('crash')

@@ -21,7 +21,7 @@ after(async () => {
   await database?.drop()
 })
 
-test('code goes on with a schema to which a newer version has added, and starts with it', async () => {
+test('code runs on a schema that a newer version has extended, and starts with it', async () => {
   await service.buy(5)
   await admin(database.url, async (sql) => {
     await sql`ALTER TABLE payments ADD COLUMN note text NOT NULL DEFAULT ''`
@@ -36,7 +36,7 @@ test('code goes on with a schema to which a newer version has added, and starts 
   await service.buy(7)
 })
 
-test('two instances share a ledger; when one stops in the middle of requests none of these fails, and the other goes on', async () => {
+test('if one of two instances stops during requests, none of them fails, and the other continues', async () => {
   const world = await startWorld()
   const [minter, distributor] = [1, 2].map((account) => world.chain.accounts[account]?.privateKey ?? '')
   const settings = {

@@ -50,7 +50,7 @@ function assertPlace(link: string | undefined, name: string): void {
   assert.ok(consoleSections.includes(section), `${name}: the console has no ${section}`)
 }
 
-test('every alert has its section, and every section of an alert its alert; each links to it, and to a place of the console', () => {
+test('every alert has a section and every section its alert, linked to it and to the console', () => {
   const alerts = rules.map(({ alert }) => alert).sort()
   assert.deepEqual(sections.filter((title) => title.startsWith('NodeLedger')).sort(), alerts)
   assert.ok(consoleSections.length > 10)
@@ -80,7 +80,7 @@ test('an alert is of a check, or of what no check can see', async () => {
   assert.equal(findingOf('passes.halt', 'not halted', 'NodeLedgerHalted').runbook, null)
 })
 
-test('every event that asks for somebody has its section, and every such section its event; each links to it, and to its place', () => {
+test('every event that needs a person has a section and vice versa, linked to it and its place', () => {
   const asking = Object.entries(KINDS).flatMap(([type, { asks }]) => (asks ? [type] : []))
   assert.deepEqual(sections.filter((title) => /^[a-z]+\.[a-z]+$/.test(title)).sort(), asking.sort())
   const data = { txHash: `0x${'a'.repeat(64)}`, subject: '7', nodeId: '3' }
@@ -94,7 +94,7 @@ test('every event that asks for somebody has its section, and every such section
   }
 })
 
-test('an alert names the events of its cause, and each event that asks for somebody has such an alert, to which its section leads', () => {
+test('each event that needs a person has an alert that lists it, and its section links there', () => {
   const pairs = rules.flatMap(({ alert, labels }) =>
     (labels.told_by?.split(',') ?? []).map((type) => [type, alert] as const),
   )
@@ -108,7 +108,7 @@ test('an alert names the events of its cause, and each event that asks for someb
   }
 })
 
-test('the runbook as it is served has every section, every link of it leads to one, and it can run nothing', () => {
+test('the served runbook has every section, only working links, and no script', () => {
   const anchors = new Set([...served.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
   assert.ok(anchors.size > 60)
   for (const [, link = ''] of served.matchAll(/<a href="([^"]+)"/g)) assert.ok(anchors.has(link.slice(1)), link)

@@ -66,7 +66,7 @@ test('however it is started, its memory has the same limits', () => {
   }
 })
 
-test('every setting that a file names exists, and every secret is read from a file', () => {
+test('every setting in a file exists, and every secret is read from a file', () => {
   const compose = parse(read('compose.yaml'), { merge: true })
   const kubernetes = parseAllDocuments(read('ops/kubernetes/ledger.yaml'), { merge: true }).map((one) => one.toJS())
   const deployment = kubernetes.find(({ kind }) => kind === 'Deployment')
@@ -88,7 +88,7 @@ test('every setting that a file names exists, and every secret is read from a fi
   }
 })
 
-test('the workflow of a release runs scripts of this project and pinned actions, with no right that it does not name', () => {
+test('the release workflow runs this project’s scripts and pinned actions, with listed rights', () => {
   const { jobs, permissions } = parse(read('.github/workflows/release.yml'))
   assert.deepEqual(permissions, {})
   const { scripts } = JSON.parse(read('package.json'))
@@ -109,7 +109,7 @@ test('the workflow of a release runs scripts of this project and pinned actions,
   assert.ok(known.output.includes(`script-src '${digest}'`), 'the digest of what owners keep')
 })
 
-test('a release keeps the scripts that the one before built, from its package or its folder, and none of still older ones', async () => {
+test('a release keeps the previous one’s scripts, from package or folder, and no older ones', async () => {
   const folder = temporaryDirectory()
   const into = join(folder, 'kept')
   const dist = join(folder, 'package/web/dist')
@@ -163,7 +163,7 @@ test('the grace that each gives to a stop is longer than the stop', () => {
   for (const wait of waits) assert.ok(Number(wait?.[1]) > stopSec, `${wait?.[0]} against ${stopSec} s`)
 })
 
-test('the copied files start, without privileges, in a root file system that cannot be written to', {
+test('the copied files start without privileges on a read-only root file system', {
   skip: !has('bwrap') && 'needs bubblewrap',
 }, () => {
   const app = join(temporaryDirectory(), 'app')

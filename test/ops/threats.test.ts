@@ -32,12 +32,12 @@ test('every key of the contract and of the service has a row', () => {
     )
 })
 
-test('every lie of a provider has a row that says what one and all can do', () => {
+test('every lie of a provider has a row with what one and all can do', () => {
   assert.ok(lies.length >= 10)
   for (const cells of lies) assert.equal(cells.length, 4, cells.join())
 })
 
-test('every row has a number of its own and a test that plays it, and every test with such a number its row', () => {
+test('every row has its own number and a test of that number, and every numbered test its row', () => {
   const numbers = numbersOf([...keys, ...lies, ...payers])
   assert.ok(numbers.length >= 35)
   assert.equal(new Set(numbers).size, numbers.length)
@@ -46,7 +46,7 @@ test('every row has a number of its own and a test that plays it, and every test
   assert.deepEqual([...new Set(played)].sort(), numbers.sort())
 })
 
-test('every alert and every check of the doctor that it names is there', () => {
+test('every alert and every check of the doctor in it exists', () => {
   const alerts = read('ops/prometheus/alerts.yaml')
   for (const [name = ''] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
   const doctor = globSync('src/checks/*.ts', { cwd: ROOT }).map(read).join('\n')

@@ -66,33 +66,30 @@ inWorld('turns within a window are skipped with the first round after it, and st
   assert.equal(await readTurns(world.pool, { round: 2n, limit: 1, offset: 0 }), null)
 })
 
-inWorld(
-  'where payouts are off, a cohort is skipped for who buys, so that none is opened; it is no distribution',
-  async (world) => {
-    await world.pay(5, BASIC)
-    await world.settle()
-    await switchPayouts(world, 1, false)
-    await world.act(0, 'addNotOwed', [1n, 1n, EVER])
-    const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
-    const [opened] = await world.pool`SELECT count(*) AS cohorts FROM cohorts`
-    await world.chain.setNextTime(next + INTERVAL_SEC + 1)
-    await world.chain.mine()
-    const paid = await world.pay(6, BASIC)
-    await world.rest()
-    const [node] =
-      await world.pool`SELECT cohort FROM nodes WHERE node_id = ${(await paymentOf(world, paid))?.nodeId ?? 0}`
-    assert.equal(node?.cohort, cohort)
-    assert.deepEqual(
-      [...(await world.pool`SELECT round, cohort, due, turns FROM skips`)],
-      [{ round: 1, cohort, due: next, turns: 2 }],
-    )
-    assert.deepEqual([...(await world.pool`SELECT count(*) AS cohorts FROM cohorts`)], [opened])
-    assert.deepEqual([...(await readDistributions(world.pool, 10))], [])
-    assert.equal(await creditedOf(world, 1), 0n)
-  },
-)
+inWorld('while payouts are off, the pass skips a cohort for a buyer instead of opening one', async (world) => {
+  await world.pay(5, BASIC)
+  await world.settle()
+  await switchPayouts(world, 1, false)
+  await world.act(0, 'addNotOwed', [1n, 1n, EVER])
+  const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
+  const [opened] = await world.pool`SELECT count(*) AS cohorts FROM cohorts`
+  await world.chain.setNextTime(next + INTERVAL_SEC + 1)
+  await world.chain.mine()
+  const paid = await world.pay(6, BASIC)
+  await world.rest()
+  const [node] =
+    await world.pool`SELECT cohort FROM nodes WHERE node_id = ${(await paymentOf(world, paid))?.nodeId ?? 0}`
+  assert.equal(node?.cohort, cohort)
+  assert.deepEqual(
+    [...(await world.pool`SELECT round, cohort, due, turns FROM skips`)],
+    [{ round: 1, cohort, due: next, turns: 2 }],
+  )
+  assert.deepEqual([...(await world.pool`SELECT count(*) AS cohorts FROM cohorts`)], [opened])
+  assert.deepEqual([...(await readDistributions(world.pool, 10))], [])
+  assert.equal(await creditedOf(world, 1), 0n)
+})
 
-inWorld('a payment waits for no skip where the contract names no distributor', async (world) => {
+inWorld('a payment waits for no skip if the contract has no distributor', async (world) => {
   await world.pay(5, BASIC)
   await world.settle()
   await switchPayouts(world, 1, false)
@@ -108,7 +105,7 @@ inWorld('a payment waits for no skip where the contract names no distributor', a
   assert.notEqual(node?.cohort, cohort)
 })
 
-inWorld('a cohort that is wrong in the ledger keeps no other from being paid, and is told', async (world) => {
+inWorld('a cohort that is wrong in the ledger stops no other’s pay, and is reported', async (world) => {
   // Else the turn before its first one would fall due before the chain's first block.
   await world.chain.mine(2, INTERVAL_SEC)
   for (const price of [BASIC, PLUS]) await world.pay(5, price)
@@ -136,7 +133,7 @@ inWorld('a cohort that is wrong in the ledger keeps no other from being paid, an
   assert.deepEqual([...paid], [{ cohort: wrong.cohort, due: wrong.next }])
 })
 
-inWorld('a round that the purse cannot pay at once is paid in parts', async (world) => {
+inWorld('a round beyond the distributor’s ether is paid in parts', async (world) => {
   await world.pay(5, BASIC)
   await world.settle()
   await world.chain.mine(1, 20 * INTERVAL_SEC)

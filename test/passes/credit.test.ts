@@ -38,7 +38,7 @@ test('before any turn has come there is nothing to do', async () => {
   )
 })
 
-test('right after a payments pass the provider is asked nothing, unless that pass was behind or a turn is due', async () => {
+test('right after a payments pass there are no reads, unless it was behind or a turn is due', async () => {
   const unasked = new Proxy({}, { get: () => assert.fail('the provider was asked') }) as never
   const credit = creditPass({ ...world.ctx, chain: unasked, contract: unasked })
   const followed = await world.payments()
@@ -49,7 +49,7 @@ test('right after a payments pass the provider is asked nothing, unless that pas
   await assert.rejects(credit(await world.payments()), /was asked/)
 })
 
-test('where there is no key for it, nothing is sent; what is due is still reported, and the tick noted', async () => {
+test('without a key nothing is sent, but what is due is still reported, and the tick noted', async () => {
   const outcome = await world.instance({ distributor: null }).credit()
   assert.deepEqual([outcome.reason, outcome.dueNodes, outcome.txHash], ['disabled', 1, null])
   assert.equal(await sentRounds(), 0)
@@ -58,7 +58,7 @@ test('where there is no key for it, nothing is sent; what is due is still report
   assert.deepEqual([tick?.ended, tick?.outcome.reason, tick?.error], [true, 'disabled', null])
 })
 
-test('a turn of a tier that the ledger does not know waits, and the pass says so', async () => {
+test('a turn of a tier that the ledger does not know waits, and the pass reports that', async () => {
   const move = (by: number) => world.pool`UPDATE tiers SET tier_no = tier_no + ${by}`
   await move(100)
   const { reason, dueNodes } = await world.credit()
@@ -79,14 +79,14 @@ test('nothing is sent while the contract is paused', async () => {
   await world.act(0, 'unpause')
 })
 
-test('nothing is sent where the money is short', async () => {
+test('nothing is sent if the money is short', async () => {
   const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest']))
   await world.chain.setBalance(world.at(2), ETHER / 2000n)
   assert.deepEqual([(await world.credit()).reason, await sentRounds()], ['underfunded', 0])
   await world.chain.setBalance(world.at(2), purse)
 })
 
-test('a round on its way is pending, is not sent twice, and is reported with its number and transaction', async () => {
+test('a sent round is pending, is not sent twice, and is reported with number and transaction', async () => {
   const sent = await world.credit()
   assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount, sent.dueNodes], [null, 1, 1, 1])
   const again = await world.credit()
@@ -125,7 +125,7 @@ test('one round pays every cohort that is due, each at the payout of its tier', 
   )
 })
 
-test('a node bought while its phase waits to be paid joins another cohort, and waits its own interval', async () => {
+test('a node bought while its phase has an unpaid turn joins another cohort, and waits in full', async () => {
   await intervalLater()
   const paid = await world.pay(8, BASIC)
   await world.settle()
@@ -139,7 +139,7 @@ test('a node bought while its phase waits to be paid joins another cohort, and w
   assert.equal((await world.read<bigint[]>('nodeInfo', [await nodeOf(paid)]))[2], 0n)
 })
 
-test('turns that were missed are paid in one round, each at the terms of its own time; who came later gets none of them', async () => {
+test('one round pays missed turns by the terms of their time, and later buyers get none of them', async () => {
   await world.rest()
   const [{ next } = assert.fail()] = await world.pool<{ next: number }[]>`
     SELECT next_due AS next FROM cohorts JOIN nodes USING (cohort) WHERE node_id = 1`
@@ -193,7 +193,7 @@ test('turns that were missed are paid in one round, each at the terms of its own
   assert.equal(await creditedOf(await nodeOf(late)), 0n)
 })
 
-test("a turn's payout is that of its own time, not of the time at which it is paid", async () => {
+test('a turn pays by its own time’s payout, not by the payout at its payment', async () => {
   await enterTier(world, { tierId: 'shrinks', tierNo: 20, priceWei: wei(ETHER / 50n), payoutBps: 20_000 })
   const paid = await world.pay(10, ETHER / 50n)
   await world.rest()
@@ -217,7 +217,7 @@ test('an interval changed by the owner counts from the turn after the pending on
   assert.deepEqual(row, { next_due: due + INTERVAL_SEC / 2, interval_sec: INTERVAL_SEC / 2 })
 })
 
-test('in swaps mode a round spends the surplus, within what the owner allows, and carries no value', async () => {
+test('in swaps mode a round spends surplus within the owner’s limit, and carries no value', async () => {
   await intervalLater()
   const swaps = world.instance({ rules: { distMode: 'swaps' } })
   const before = await sentRounds()

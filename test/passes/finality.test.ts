@@ -23,7 +23,7 @@ const lastGuard = async () => {
   return row?.guard_block
 }
 
-test('behind the fork guard a payment is judged in the block it is seen in, and its mint is bound to that block', async () => {
+test('behind the fork guard a payment is judged in its first block, and its mint bound to it', async () => {
   const paid = await world.pay(5, BASIC)
   const { number } = await world.chain.mine()
   await world.payments()
@@ -43,7 +43,7 @@ test('with a number of confirmations a payment waits for exactly so many blocks'
   await world.settle()
 })
 
-test('the final block is asked for once in a run, for judging and minting alike', async () => {
+test('a run reads the final block once, for judging and minting alike', async () => {
   const { chain } = world.ctx
   let asked = 0
   const finalized = () => {
@@ -87,7 +87,7 @@ test('a round that carries no guard waits until the block of its seed is final',
   await world.rest()
 })
 
-test('where the chain knows no finality and the guard cannot be relied on, nothing is ever accepted', async () => {
+test('without finality and a reliable guard, nothing is ever accepted', async () => {
   const chain = { ...world.ctx.chain, finalized: async () => null }
   const { payments } = world.instance({ chain, facts: { guardUsable: false } })
   const paid = await world.pay(7, BASIC)

@@ -68,7 +68,7 @@ inWorld('a ledger that has followed one block goes back to before it, and follow
   await checkInvariants(world)
 })
 
-inWorld('nodes and rounds of a ledger whose blocks are all taken back are made once more', async (world) => {
+inWorld('after a reorg of a ledger’s whole chain, its nodes and rounds are made once more', async (world) => {
   await world.chain.mine()
   const [paid, lost] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
   await world.settle()
@@ -87,25 +87,22 @@ inWorld('nodes and rounds of a ledger whose blocks are all taken back are made o
   await checkInvariants(world)
 })
 
-inWorld(
-  'the books of the wallet begin again, since the block before the first may be another one, too',
-  async (world) => {
-    await payInside(world, 7n)
-    assert.equal(await height(world), FIRST - 1)
-    await world.chain.mine()
-    await world.payments()
-    await takeBack(world, FIRST - 1)
-    await payInside(world, 9n)
-    await world.payments()
-    // The seven from before the first block are gone with it, without any outflow of money.
-    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
-    const filed = await world.pool`SELECT value_wei AS value, block_number AS block FROM payments`
-    assert.deepEqual([...filed], [{ value: 9n, block: FIRST + 1 }])
-    await checkInvariants(world)
-  },
-)
+inWorld('the wallet’s books begin again, because the block before the first may have changed, too', async (world) => {
+  await payInside(world, 7n)
+  assert.equal(await height(world), FIRST - 1)
+  await world.chain.mine()
+  await world.payments()
+  await takeBack(world, FIRST - 1)
+  await payInside(world, 9n)
+  await world.payments()
+  // The seven from before the first block are gone with it, without any outflow of money.
+  assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+  const filed = await world.pool`SELECT value_wei AS value, block_number AS block FROM payments`
+  assert.deepEqual([...filed], [{ value: 9n, block: FIRST + 1 }])
+  await checkInvariants(world)
+})
 
-inWorld('where headers older than the oldest one are gone, so may be what they brought: it halts', async (world) => {
+inWorld('if headers below the oldest one are lost, so may be their facts: it halts', async (world) => {
   await world.chain.mine()
   const paid = await world.pay(5, BASIC)
   await world.settle()
@@ -137,7 +134,7 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
   assert.notEqual((await readCursor(world.pool))?.hash, cursor?.hash)
 })
 
-inWorld('a first block that was final halts the passes where it is taken back', async (world) => {
+inWorld('a reorg of a final first block halts the passes', async (world) => {
   await world.chain.mine(2)
   const first = (await world.ctx.chain.block(FIRST)) ?? assert.fail('no first block')
   await on(world, bothCallFinal(world.ctx.chain, first)).payments()
@@ -163,7 +160,7 @@ inWorld('the only provider is followed to another first block, although its head
 })
 
 inWorld(
-  'where the factory is gone with the first blocks, nothing is taken back or sent until it is there again',
+  'if the factory vanishes with the first blocks, nothing is undone or sent until it returns',
   async (world) => {
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()

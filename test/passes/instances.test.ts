@@ -39,7 +39,7 @@ async function startedAtOnce<T>(passOf: (instance: ReturnType<World['instance']>
   return outcomes
 }
 
-test('of runs started at once, one runs and the others say that they did not', async () => {
+test('of simultaneous runs one works, and the others report that they did not', async () => {
   const payments = await startedAtOnce((instance) => instance.payments)
   assert.deepEqual(
     payments.map((outcome) => outcome.ran),
@@ -57,7 +57,7 @@ test('of runs started at once, one runs and the others say that they did not', a
   )
 })
 
-test('three instances that run all their passes at once make one node of each payment and pay each turn once', async () => {
+test('three instances running every pass make one node of each payment and pay each turn once', async () => {
   const instances = [world.instance(), world.instance(), world.instance()]
   for (let tick = 0; tick < 6; tick++) {
     for (const account of [5, 6, 7]) await world.pay(account, BASIC)
@@ -71,7 +71,7 @@ test('three instances that run all their passes at once make one node of each pa
   assert.equal(sold?.payments, 18)
 })
 
-test('a run that was overtaken while it read stores nothing of it, and takes the ledger back to nowhere', async () => {
+test('a run that another overtook while it read stores nothing, and rewinds nothing', async () => {
   const { chain } = world.ctx
   await world.settle()
   await world.chain.mine()
@@ -92,7 +92,7 @@ test('a run that was overtaken while it read stores nothing of it, and takes the
   assert.equal((await readCursor(world.pool))?.number, Number((await world.chain.block()).number))
 })
 
-test('a run that was overtaken judges and mints all the same, and says so', async () => {
+test('a run that another overtook still judges and mints, and reports that', async () => {
   const { chain } = world.ctx
   await world.settle()
   const [paid, wrong] = [await world.pay(7, BASIC), await world.pay(8, BASIC + 1n)]
@@ -115,7 +115,7 @@ test('a run that was overtaken judges and mints all the same, and says so', asyn
   await world.settle()
 })
 
-test('a run whose provider lags behind the ledger says that it has counted nothing', async () => {
+test('a run whose provider lags behind the ledger reports that it counted nothing', async () => {
   const { chain } = world.ctx
   const old = await chain.head()
   await world.chain.mine()
@@ -125,7 +125,7 @@ test('a run whose provider lags behind the ledger says that it has counted nothi
   assert.deepEqual([ran, held, reconciled], [true, null, null])
 })
 
-test('a run that has lost its lock sends nothing; what it had stored is sent by the next', {
+test('a run that has lost its lock sends nothing, and the next one sends what it had stored', {
   timeout: 30_000,
 }, async () => {
   const { minter } = world.ctx

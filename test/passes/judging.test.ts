@@ -87,7 +87,7 @@ test('the last places of a wallet go to its first payments, within a page and ac
   assert.equal(await states(), 'aaaaahahh')
 })
 
-test('what was released and waits for room is judged with the others of its page, and gets the place that is free', async () => {
+test('a released payment that waits for room is judged in its page, and gets the free place', async () => {
   const full = payer(1)
   await enter([BASIC, BASIC, WRONG, WRONG, BASIC].map((valueWei, n) => ({ from: n < 4 ? full : payer(9), valueWei })))
   await judgeAll(4)
@@ -113,7 +113,7 @@ async function poisoned(txHash: Hash, body: () => Promise<void>): Promise<void> 
   }
 }
 
-test('a payment that fails to be judged holds up the later ones of its wallet, and no other wallet’s', async () => {
+test('a payment whose judging fails delays the later ones of its wallet only', async () => {
   const bad = payer(1)
   const paid = Array.from({ length: 40 }, (_, n) => ({
     from: payer(n === 17 || n === 30 ? 1 : n + 10),
@@ -153,7 +153,7 @@ test('a run in which a payment fails to be judged mints the others, and has that
   assert.equal(await faultOnRecord(), '')
 })
 
-test('a process that ends in the middle of a page has stored the pages before it and nothing of that one', async () => {
+test('a process that ends within a page has stored the earlier pages and nothing of that one', async () => {
   await enter(Array.from({ length: 30 }, (_, n) => ({ from: payer(n % 8), valueWei: BASIC })))
   await judgeAll(1)
   const single = await written()
@@ -172,7 +172,7 @@ test('a process that ends in the middle of a page has stored the pages before it
   assert.deepEqual(await written(), single)
 })
 
-test('two judges at once decide each payment once, and give no place twice', async () => {
+test('two simultaneous judges decide each payment once, and give no place twice', async () => {
   const paid = drawn(4, 200)
   await enter(paid)
   const both = await Promise.all([judgeAll(20), judgeAll(33)])
@@ -185,7 +185,7 @@ test('two judges at once decide each payment once, and give no place twice', asy
 })
 
 for (const held of ['wallet', 'payment'] as const)
-  test(`while somebody decides about a ${held}, its page goes payment by payment, and waits for it holding no other lock`, async () => {
+  test(`while a person decides about a ${held}, its page goes one by one, and waits without another lock`, async () => {
     const decided = payer(1)
     await enter([payer(5), decided, decided, payer(2), payer(6), payer(2)].map((from) => ({ from, valueWei: SOLO })))
     let judging: Promise<unknown> | undefined
@@ -213,7 +213,7 @@ async function order(onStored: () => void = () => {}): Promise<string[]> {
   return told
 }
 
-test('judging gives way after two seconds, and goes on after the mint', async ({ mock }) => {
+test('judging yields after two seconds, and resumes after the mint', async ({ mock }) => {
   const junk = Array.from({ length: 3 * PAGE_MAX }, () => ({ from: payer(9), valueWei: WRONG }))
   await enter([...junk, { from: payer(5), valueWei: BASIC }])
   const now = performance.now.bind(performance)
@@ -225,7 +225,7 @@ test('judging gives way after two seconds, and goes on after the mint', async ({
   await world.settle()
 })
 
-test('what is of no price does not fill a run before a buyer’s turn', async () => {
+test('payments of no price do not fill a run before a buyer’s turn', async () => {
   const junk = Array.from({ length: 20 }, () => ({ from: payer(9), valueWei: WRONG }))
   await enter([...junk, { from: payer(5), valueWei: BASIC }])
   await judgeAll(500, { most: 10 })
@@ -243,7 +243,7 @@ test('five thousand payments of junk delay a buyer by two ticks at most', async 
   assert.doesNotMatch(await states(), /s/)
 })
 
-test('judging gives way once a mint is full, and goes on after it with the places that are left', async () => {
+test('judging yields once a mint is full, and resumes after it with the places left', async () => {
   // One wallet pays for two nodes in the first page, and for two more in the second, with room for three.
   const buyers = Array.from({ length: PAGE_MAX + 3 }, (_, n) => ({
     from: payer([0, 1, PAGE_MAX + 1, PAGE_MAX + 2].includes(n) ? 8 : n + 10),
@@ -280,7 +280,7 @@ for (const page of [1, 2, 500])
     assert.deepEqual(reasons, [null, null, null, 'tierAllowance', 'soldOut', 'soldOut'])
   })
 
-test('a place of the tier is waited for, if somebody else takes one just now', async () => {
+test('the judge waits for a tier’s place if another transaction holds it', async () => {
   await enter([{ from: payer(1), valueWei: PLACES }])
   const released = Promise.withResolvers<void>()
   const taken = Promise.withResolvers<void>()
@@ -304,7 +304,7 @@ async function judgeByTwo() {
   await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
 }
 
-test('an undecided payment reserves its place: later ones wait for it, and get it once it is held', async () => {
+test('an undecided payment reserves its place, and later ones get it once that one is held', async () => {
   await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
   await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
   await judgeByTwo()
@@ -375,7 +375,7 @@ test('a place that comes free goes to the earliest payment that may take it', as
   await world.pool`DELETE FROM wallet_outflows WHERE ref IN (${keyOf(98)}, ${keyOf(99)})`
 })
 
-test('what a provider says that the contract has minted takes no place', async () => {
+test('a provider’s count of minted nodes occupies no place', async () => {
   await scarce(3)
   await world.settle()
   await enter([1, 2].map((n) => ({ from: payer(n), valueWei: PLACES })))

@@ -2,7 +2,7 @@
 import { test } from 'node:test'
 import { playFlood } from './junk-flood.ts'
 
-test('a hundred thousand transfers of dust, once followed, delay a buyer by two passes at most, and cost at most 300 bytes each', {
+test('100,000 dust transfers delay a buyer by two passes and cost 300 bytes each, at most', {
   timeout: 1_800_000,
 }, async (t) => {
   const { following, passes, bytesEach } = await playFlood(100_000, 200)

@@ -35,12 +35,12 @@ const books = async () => {
   return row ?? assert.fail()
 }
 
-test('two thousand transfers of dust delay a buyer by two passes at most, and cost at most 300 bytes each', async () => {
+test('2,000 dust transfers delay a buyer by two passes and cost 300 bytes each, at most', async () => {
   const { following, passes } = await playFlood(2_000, 100)
   assert.ok(following + passes <= 2)
 })
 
-test('a transfer of less than a thousandth of the lowest price is dust, any other is held; one of nothing is counted', async () => {
+test('less than a thousandth of the lowest price is dust, zero is counted, any other is held', async () => {
   const was = await books()
   const [dust, least] = [await world.pay(5, LEAST - 1n), await world.pay(5, LEAST)]
   for (let i = 0; i < 3; i++) await world.pay(6, 0n)
@@ -52,7 +52,7 @@ test('a transfer of less than a thousandth of the lowest price is dust, any othe
   await checkInvariants(world)
 })
 
-test('a claim of dust, or of nothing, is answered for good, before its block is followed and after', async () => {
+test('a claim of dust or nothing gets its final answer, before its block is followed and after', async () => {
   const claim = claimer(world.ctx, world.payments)
   const [dust, zero] = [await world.pay(5, 7n), await world.pay(5, 0n)]
   await world.chain.mine()
@@ -67,7 +67,7 @@ test('a claim of dust, or of nothing, is answered for good, before its block is 
   assert.match(isOperatorRefusal(shown) ? shown.message : '', /is dust/)
 })
 
-test('dust goes with its block, and comes back with it', async () => {
+test('dust vanishes and returns with its block', async () => {
   const [dust, zero, wrong] = [await world.pay(7, 9n), await world.pay(7, 0n), await world.pay(8, BASIC + 1n)]
   const raws = [await world.raw(dust), await world.raw(zero), await world.raw(wrong)]
   await world.chain.mine()
@@ -107,7 +107,7 @@ test('dust that failed is counted, and is dust once it succeeds in another block
   await checkInvariants(world)
 })
 
-test('a payment that comes back stays one, though it would be dust now', async () => {
+test('a payment that returns stays one, though it would be dust now', async () => {
   const sent = await world.pay(9, 11n)
   const raw = await world.raw(sent)
   await world.chain.mine()
@@ -124,7 +124,7 @@ test('a payment that comes back stays one, though it would be dust now', async (
   assert.equal(await told(sent), 'held wrongAmount')
 })
 
-test('a rescan finds the dust that is missing, and nothing where none is', async () => {
+test('a rescan finds missing dust, and nothing if none is missing', async () => {
   const [dust] = [await world.pay(5, 8n), await world.pay(5, 0n)]
   await world.rest()
   const deps = operatorDeps(world.ctx, world.pool)
@@ -175,7 +175,7 @@ test('a rebuilt ledger has the same dust', async () => {
   }
 })
 
-test('payments that are of no price, by the thousand, are judged together, after the buyer behind them', async () => {
+test('thousands of payments of no price are judged together, after the buyer behind them', async () => {
   const wrong = 1_200
   await flood(world, wrong, { perBlock: 400, weiOf: () => LEAST })
   const bought = await world.pay(5, BASIC)

@@ -27,7 +27,7 @@ const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).l
 const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
-inWorld('if no cohort can be opened, payments with a cohort are minted, and the rest waits', async (world) => {
+inWorld('if no cohort can be opened, payments with a cohort are minted, and the others wait', async (world) => {
   await enterTier(world, { tierId: 'silver', tierNo: 9, priceWei: wei(SILVER) })
   // Cohort numbers are used up, so the contract refuses to open any.
   const slot = '0x6'
@@ -49,64 +49,55 @@ inWorld('if no cohort can be opened, payments with a cohort are minted, and the 
   assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
 })
 
-inWorld(
-  'a batch is cut to the nodes left, what is left over waits unsigned, and a refill lets it be minted',
-  async (world) => {
-    await setBudget(world, 2, 0)
-    const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC), await world.pay(7, BASIC)]
-    await world.chain.mine()
-    assert.equal((await world.payments()).budgetSpent, 'nodes')
-    await world.chain.mine()
-    await world.payments()
-    assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'accepted'])
-    const before = await intents(world)
-    await world.chain.mine()
-    assert.equal((await world.payments()).budgetSpent, 'nodes')
-    assert.equal(await intents(world), before, 'nothing is signed at nothing left')
-    await refill(world)
-    await world.settle()
-    assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'minted'])
-    assert.equal((await world.payments()).budgetSpent, null)
-  },
-)
+inWorld('a batch is cut to the nodes left, its remainder waits unsigned, and a refill mints it', async (world) => {
+  await setBudget(world, 2, 0)
+  const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC), await world.pay(7, BASIC)]
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'nodes')
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'accepted'])
+  const before = await intents(world)
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'nodes')
+  assert.equal(await intents(world), before, 'nothing is signed at nothing left')
+  await refill(world)
+  await world.settle()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'minted'])
+  assert.equal((await world.payments()).budgetSpent, null)
+})
 
-inWorld(
-  'nothing is quoted from the pass on that mints the last node, whenever the budget was looked at, until a refill',
-  async (world) => {
-    const isSoldOut = async () => (await readQuote(world.pool, 'basic'))?.soldOut
-    await setBudget(world, 2, 0)
-    await world.chain.mine()
-    await world.payments()
-    assert.equal(await isSoldOut(), false)
-    await world.pay(5, BASIC)
-    await world.settle()
-    assert.equal(await isSoldOut(), false)
-    await world.pay(6, BASIC)
-    await world.settle()
-    assert.equal(await isSoldOut(), true)
-    await refill(world)
-    await world.settle()
-    assert.equal(await isSoldOut(), false)
-  },
-)
+inWorld('once a pass mints the last node, nothing is quoted until a refill', async (world) => {
+  const isSoldOut = async () => (await readQuote(world.pool, 'basic'))?.soldOut
+  await setBudget(world, 2, 0)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await isSoldOut(), false)
+  await world.pay(5, BASIC)
+  await world.settle()
+  assert.equal(await isSoldOut(), false)
+  await world.pay(6, BASIC)
+  await world.settle()
+  assert.equal(await isSoldOut(), true)
+  await refill(world)
+  await world.settle()
+  assert.equal(await isSoldOut(), false)
+})
 
-inWorld(
-  'if no cohort may be opened, payments with a cohort are minted, and the rest waits for a refill',
-  async (world) => {
-    await setBudget(world, 1_000, 0)
-    await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
-    await world.chain.mine()
-    const paid = [await world.pay(5, SILVER), await world.pay(6, BASIC)]
-    await world.chain.mine()
-    assert.equal((await world.payments()).budgetSpent, 'cohorts')
-    await world.chain.mine()
-    await world.payments()
-    assert.deepEqual(await statesOf(world, paid), ['accepted', 'minted'])
-    await refill(world)
-    await world.settle()
-    assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
-  },
-)
+inWorld('if no cohort may be opened, payments with a cohort are minted, others wait for a refill', async (world) => {
+  await setBudget(world, 1_000, 0)
+  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
+  await world.chain.mine()
+  const paid = [await world.pay(5, SILVER), await world.pay(6, BASIC)]
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'cohorts')
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await statesOf(world, paid), ['accepted', 'minted'])
+  await refill(world)
+  await world.settle()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
+})
 
 inWorld('payments that wait for a cohort keep no others from being minted, however many they are', async (world) => {
   await setBudget(world, 1_000, 0)
@@ -153,75 +144,66 @@ inWorld('no more cohorts are opened than may be, numbered after the contract’s
   await refill(world)
 })
 
-inWorld(
-  'an order that the contract passes over for want of budget goes back and is minted after the refill',
-  async (world) => {
-    const paid = await world.pay(5, BASIC)
-    await world.chain.mine()
-    await world.instance({ minter: swallow(minterOf(world)) }).payments()
-    assert.equal(await stateOf(world, paid), 'minting')
-    await setBudget(world, 0, 0)
-    await world.payments()
-    await world.chain.mine()
-    await world.payments()
-    assert.deepEqual([await stateOf(world, paid), await world.read('lastId')], ['accepted', 0n])
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'mintSkipped'`).length, 0)
-    await refill(world)
-    await world.settle()
-    assert.equal(await stateOf(world, paid), 'minted')
-  },
-)
+inWorld('an order that the contract skips for lack of budget goes back, and a refill mints it', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minterOf(world)) }).payments()
+  assert.equal(await stateOf(world, paid), 'minting')
+  await setBudget(world, 0, 0)
+  await world.payments()
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([await stateOf(world, paid), await world.read('lastId')], ['accepted', 0n])
+  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'mintSkipped'`).length, 0)
+  await refill(world)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+})
 
-inWorld(
-  'a cohort that is owed what the distributor may not pay waits alone, until the bounds have room',
-  async (world) => {
-    await world.pay(5, BASIC)
-    await world.pay(6, PLUS)
-    await world.settle()
-    await world.act(0, 'setBounds', [world.at(2), 0n, 0n])
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.chain.mine()
-    const refused = await world.credit()
-    assert.deepEqual([refused.reason, refused.txHash, refused.dueNodes], ['pending', null, 2])
-    const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
-    const basis = { cursor, bounds: null, upTo: cursor.time }
-    const { plan } = await planDueRound(world.ctx, basis)
-    const [low, high] = plan.credits.map(({ amountWei }) => amountWei).sort((a, b) => (a < b ? -1 : 1))
-    assert.ok(low !== undefined && high !== undefined && low < high)
-    await world.act(0, 'setBounds', [world.at(2), 0n, low / 10n ** 9n + 1n])
-    const first = await world.credit()
-    assert.deepEqual([first.reason, first.nodeCount, first.totalWei], [null, 1, low])
-    await world.chain.mine()
-    await world.act(0, 'setBounds', [world.at(2), 0n, 10n ** 9n])
-    const second = await world.credit()
-    assert.deepEqual([second.reason, second.nodeCount, second.totalWei], [null, 1, high])
-  },
-)
+inWorld('a cohort owed more than the bounds allow waits alone, until the bounds have room', async (world) => {
+  await world.pay(5, BASIC)
+  await world.pay(6, PLUS)
+  await world.settle()
+  await world.act(0, 'setBounds', [world.at(2), 0n, 0n])
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  const refused = await world.credit()
+  assert.deepEqual([refused.reason, refused.txHash, refused.dueNodes], ['pending', null, 2])
+  const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
+  const basis = { cursor, bounds: null, upTo: cursor.time }
+  const { plan } = await planDueRound(world.ctx, basis)
+  const [low, high] = plan.credits.map(({ amountWei }) => amountWei).sort((a, b) => (a < b ? -1 : 1))
+  assert.ok(low !== undefined && high !== undefined && low < high)
+  await world.act(0, 'setBounds', [world.at(2), 0n, low / 10n ** 9n + 1n])
+  const first = await world.credit()
+  assert.deepEqual([first.reason, first.nodeCount, first.totalWei], [null, 1, low])
+  await world.chain.mine()
+  await world.act(0, 'setBounds', [world.at(2), 0n, 10n ** 9n])
+  const second = await world.credit()
+  assert.deepEqual([second.reason, second.nodeCount, second.totalWei], [null, 1, high])
+})
 
-inWorld(
-  'a mint whose time is over makes way for a call that does nothing, and the payment is minted again',
-  async (world) => {
-    const paid = await world.pay(5, BASIC)
-    await world.chain.mine()
-    await world.instance({ minter: swallow(minterOf(world)) }).payments()
-    const [intent] = await world.pool<{ id: number; until: number; raw: Hash }[]>`
+inWorld('a mint whose time is over yields to an empty call, and the payment is minted again', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minterOf(world)) }).payments()
+  const [intent] = await world.pool<{ id: number; until: number; raw: Hash }[]>`
     SELECT o.id, o.valid_until AS until, a.raw FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id
     WHERE o.kind = 'mint'`
-    assert.ok(intent)
-    await world.chain.increaseTime(1_000)
-    await world.chain.mine(12)
-    assert.ok(Number((await world.chain.block()).timestamp) > intent.until)
-    await world.settle()
-    assert.equal(await stateOf(world, paid), 'minted')
-    const attempts = await world.pool`SELECT FROM outbox_attempts WHERE outbox_id = ${intent.id}`
-    assert.equal(attempts.length, 2, 'the same nonce, for a call that does nothing')
-    const rows = await world.pool`SELECT state FROM outbox WHERE kind = 'mint' ORDER BY id`
-    assert.deepEqual(
-      rows.map(({ state }) => state),
-      ['mined', 'mined'],
-    )
-  },
-)
+  assert.ok(intent)
+  await world.chain.increaseTime(1_000)
+  await world.chain.mine(12)
+  assert.ok(Number((await world.chain.block()).timestamp) > intent.until)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  const attempts = await world.pool`SELECT FROM outbox_attempts WHERE outbox_id = ${intent.id}`
+  assert.equal(attempts.length, 2, 'the same nonce, for a call that does nothing')
+  const rows = await world.pool`SELECT state FROM outbox WHERE kind = 'mint' ORDER BY id`
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['mined', 'mined'],
+  )
+})
 
 inWorld('a mint that is mined after its time reverts, does not tire the minter, and is made again', async (world) => {
   const paid = await world.pay(5, BASIC)

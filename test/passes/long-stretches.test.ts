@@ -9,7 +9,7 @@ const BASIC = ETHER / 100n
 /** More than the blocks whose hashes contracts see, or whose states a provider keeps; far less than we promise. */
 const DEPTH = 300
 
-test('blocks by the hundred are taken back, and each cohort is what it was then', async () => {
+test('after a reorg of hundreds of blocks, each cohort is what it was at the fork', async () => {
   // Nothing becomes final so soon, and no comparison with the contract repairs anything.
   const world = await startWorld({ reconcileEverySec: 86_400 }, { slotsInEpoch: 4 * DEPTH })
   try {

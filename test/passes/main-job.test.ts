@@ -85,4 +85,4 @@ test('a node that changes hands belongs to the new owner', async () => {
   assert.deepEqual([...(await world.pool`SELECT owner, nodes FROM owners`)], [{ owner: to, nodes: 1 }])
 })
 
-test('at the end the ledger is what the chain says, by every invariant', () => checkInvariants(world))
+test('at the end the ledger matches the chain by every invariant', () => checkInvariants(world))

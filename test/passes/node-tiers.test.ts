@@ -73,7 +73,7 @@ async function isNoNodeOf(paid: Hash): Promise<void> {
   assert.deepEqual(await alarmsOf(world, paid), ['mintedElsewhere'])
 }
 
-test('a node of a more expensive tier is not the payment’s, by the verdict that was given before', async () => {
+test('a node of a more expensive tier is not the payment’s, by its earlier verdict', async () => {
   const paid = await accepted(5)
   await steal(2, paid, 5)
   await world.settle()
@@ -131,7 +131,7 @@ test('a transfer that failed buys no node, though its amount is a price', async 
   onPurpose.unpaidRefs.push(paid)
 })
 
-test('a cohort of a phase that is no multiple of the slot takes no nodes, is not credited, and its node is not the payment’s', async () => {
+test('a cohort off the slot’s grid takes no node and no credit, and no payment owns its node', async () => {
   const paid = await accepted(13)
   const odd = await openAsThief(INTERVAL_SEC, 7)
   await steal(1, paid, 13, odd)
@@ -158,7 +158,7 @@ test('a cohort of a phase that is no multiple of the slot takes no nodes, is not
   assert.equal((await world.credit()).dueNodes, nodes, 'a node that is never credited is not due')
 })
 
-test('a cohort of an interval that the terms never had is none either, until the contract’s owner has set it', async () => {
+test('a cohort with an interval of no terms is none either, until the contract’s owner sets it', async () => {
   const paid = await accepted(14)
   const odd = await openAsThief(INTERVAL_SEC / 2, 0)
   await steal(1, paid, 14, odd)
@@ -185,7 +185,7 @@ test('a cohort that was opened by terms that ended since is sound', async () => 
   await world.pool`DELETE FROM credit_terms WHERE interval_sec = 700`
 })
 
-test('a cohort that the reconciler entered, without what it was opened with, is sound: it takes nodes and is credited', async () => {
+test('a cohort from the reconciler without its opening is sound: it takes nodes and credit', async () => {
   const { pool } = world
   const numbers = async () => (await readSoundCohorts(pool)).map(({ cohort }) => cohort)
   const sound = await numbers()
@@ -193,7 +193,7 @@ test('a cohort that the reconciler entered, without what it was opened with, is 
   assert.deepEqual(await numbers(), sound)
 })
 
-test('before any verdict the price alone says which tier was paid for', async () => {
+test('before any verdict only the price decides which tier was paid for', async () => {
   const [right, wrong] = [await world.pay(10, PLUS), await world.pay(11, PLUS)]
   await world.chain.mine()
   await steal(2, right, 10)
@@ -203,7 +203,7 @@ test('before any verdict the price alone says which tier was paid for', async ()
   await isNoNodeOf(wrong)
 })
 
-test('where neither says, as in a ledger that was lost, the node is the payment’s, and reported once to confirm', async () => {
+test('if neither tells, in a lost ledger, the node is the payment’s, and reported to confirm', async () => {
   const paid = await world.pay(12, BASIC + 3n)
   await world.chain.mine()
   // Released and minted, by the chain's record; this ledger sees both for the first time.
@@ -224,4 +224,4 @@ test('where neither says, as in a ledger that was lost, the node is the payment�
   assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world, onPurpose))
+test('after all of this the ledger matches the chain', () => checkInvariants(world, onPurpose))

@@ -50,7 +50,7 @@ const useElsewhere = async (times: number) => {
   await world.chain.mine()
 }
 
-test('one of two providers names a nonce far too high: the mint goes on, with the nonce that the ledger knows', async () => {
+test('one of two providers reports too high a nonce: the mint uses the ledger’s nonce', async () => {
   const nonce = await nonceNow()
   first.rule = says(5_000)
   const payment = await paid()
@@ -62,7 +62,7 @@ test('one of two providers names a nonce far too high: the mint goes on, with th
   assert.deepEqual((await listStuck({ pool: world.pool })).senders, [])
 })
 
-test('all providers name a nonce far too high for a while: nothing is signed, it is reported once, and then all goes on', async () => {
+test('all providers report too high a nonce: nothing is signed, it is reported, then all resumes', async () => {
   const [before, told] = [await attempts(), await audited('nonceAhead')]
   const payment = await paid()
   first.rule = says(5_000)
@@ -84,7 +84,7 @@ test('all providers name a nonce far too high for a while: nothing is signed, it
   assert.deepEqual((await listStuck({ pool: world.pool })).senders, [])
 })
 
-test('a key that was used out of sight is taken over after 64 blocks, and what waited is minted once', async () => {
+test('a key used out of sight is taken over after 64 blocks, and waiting work is minted once', async () => {
   const taken = await audited('nonceTakenOver')
   const payment = await paid()
   await world.payments()
@@ -110,7 +110,7 @@ test('a key that was used out of sight is taken over after 64 blocks, and what w
   await isOneNode(world, payment)
 })
 
-test('the operator has it taken over at once; without a sender that is stuck there is nothing to free', async () => {
+test('the operator frees a stuck sender immediately, and cannot free one that is not stuck', async () => {
   const refused = await takeOverNonce({ pool: world.pool }, ACTOR, { sender: world.at(1) })
   assert.ok(isOperatorRefusal(refused))
   const payment = await paid()
@@ -123,7 +123,7 @@ test('the operator has it taken over at once; without a sender that is stuck the
   await isOneNode(world, payment)
 })
 
-test('an authorization that our key signed uses its nonce up in anybody’s transaction: what waited is minted at once, and it alarms', async () => {
+test('our key’s authorization in any transaction uses its nonce: the mint follows, with an alarm', async () => {
   const [nonce, ahead, told] = [await nonceNow(), await audited('nonceAhead'), await audited('foreignTransaction')]
   const payment = await paid()
   await world.payments()
@@ -142,13 +142,13 @@ test('an authorization that our key signed uses its nonce up in anybody’s tran
   assert.equal((await audited('foreignTransaction')) - told, 1)
 })
 
-test('a follower knows the nonces of our accounts from the start, also that it knows nothing of one', async () => {
+test('a follower knows our accounts’ nonces from the start, also that it knows none of one', async () => {
   await world.settle()
   const { nonces } = await readWatching(world.pool, [world.at(1), world.at(19)])
   assert.deepEqual([nonces?.[world.at(1)], nonces?.[world.at(19)]], [await nonceNow(), null])
 })
 
-test('one of two providers says so of the followed block, too: it is taken over neither at once nor after 64 blocks', async () => {
+test('one of two providers reports it for the followed block, too: it is never taken over', async () => {
   const [nonce, taken] = [await nonceNow(), await audited('nonceTakenOver')]
   first.rule = ({ method, params: [account] }) =>
     method === 'eth_getTransactionCount' && account === world.at(1) ? { result: '0x1388' } : undefined
@@ -160,7 +160,7 @@ test('one of two providers says so of the followed block, too: it is taken over 
   assert.equal(await audited('nonceTakenOver'), taken)
 })
 
-test('a nonce that was taken over on blocks that are taken back is forgotten with them', async () => {
+test('a takeover of a nonce is forgotten if a reorg removes its blocks', async () => {
   await useElsewhere(1)
   await paid()
   await world.payments()
@@ -180,7 +180,7 @@ test('a nonce that was taken over on blocks that are taken back is forgotten wit
   await world.settle()
 })
 
-test('providers agree on a nonce if two of them name it and none another one; a single one suffices if it is the only one', () => {
+test('providers agree on a nonce if two report it and none another, or if the only one does', () => {
   const cases: [said: (number | null)[], agreed: number | null][] = [
     [[5], 5],
     [[null], null],

@@ -51,7 +51,7 @@ const ofRogue = async (world: World) => {
 }
 
 inWorld(
-  'a node that was expelled leaves its cohort, which is credited again, and comes back with a reorganisation',
+  'an expelled node leaves its cohort, which is credited again, and a reorg brings it back',
   async (world, purpose) => {
     const cohort = await mintRogue(world, purpose)
     await world.chain.increaseTime(INTERVAL_SEC)
@@ -74,48 +74,45 @@ inWorld(
   },
 )
 
-inWorld(
-  'a node that was paid for and credited keeps its credits when it is expelled, which is told, and its payment is sent back',
-  async (world) => {
-    const paid = await world.pay(5, BASIC)
-    await world.settle()
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.rest()
-    const shown = async () => {
-      const { node, credits } = (await readNode(world.pool, 1n, 10)) ?? assert.fail()
-      return { ...node, credits }
-    }
-    const before = await shown()
-    assert.equal(before.credits.length, 1)
-    assert.ok(BigInt(before.creditedWei) > 0n && before.expelledAt === null)
-    await world.act(0, 'expel', [[paid]])
-    await world.payments()
-    const { expelledAt, nextCreditAt, ...kept } = await shown()
-    assert.ok(expelledAt !== null && nextCreditAt === null)
-    assert.deepEqual({ ...kept, expelledAt: null, nextCreditAt: before.nextCreditAt }, before)
-    const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'paidNodeExpelled'`
-    assert.deepEqual(
-      told.map(({ subject }) => subject),
-      [paid],
-    )
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.rest()
-    assert.deepEqual((await shown()).credits, before.credits)
-    const actor = { name: 'operator', requestId: null }
-    const prepared = await prepareRefund.unguarded(operatorDeps(world.ctx, world.pool), actor, { payment: paid })
-    assert.ok(isOperatorRefusal(prepared) && /Send it back now/.test(prepared.message))
-    const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${BASIC.toString(16)}` })
-    await world.rest()
-    const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
-      payment: paid,
-      refundTxHash: back,
-    })
-    assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
-    await world.act(5, 'withdrawAll', [[1n], world.at(9)])
-    await world.payments()
-    assert.equal((await shown()).balanceWei, '0')
-  },
-)
+inWorld('an expelled node that was credited keeps its credits, is reported, and can be refunded', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  const shown = async () => {
+    const { node, credits } = (await readNode(world.pool, 1n, 10)) ?? assert.fail()
+    return { ...node, credits }
+  }
+  const before = await shown()
+  assert.equal(before.credits.length, 1)
+  assert.ok(BigInt(before.creditedWei) > 0n && before.expelledAt === null)
+  await world.act(0, 'expel', [[paid]])
+  await world.payments()
+  const { expelledAt, nextCreditAt, ...kept } = await shown()
+  assert.ok(expelledAt !== null && nextCreditAt === null)
+  assert.deepEqual({ ...kept, expelledAt: null, nextCreditAt: before.nextCreditAt }, before)
+  const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'paidNodeExpelled'`
+  assert.deepEqual(
+    told.map(({ subject }) => subject),
+    [paid],
+  )
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  assert.deepEqual((await shown()).credits, before.credits)
+  const actor = { name: 'operator', requestId: null }
+  const prepared = await prepareRefund.unguarded(operatorDeps(world.ctx, world.pool), actor, { payment: paid })
+  assert.ok(isOperatorRefusal(prepared) && /Send it back now/.test(prepared.message))
+  const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${BASIC.toString(16)}` })
+  await world.rest()
+  const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
+    payment: paid,
+    refundTxHash: back,
+  })
+  assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
+  await world.act(5, 'withdrawAll', [[1n], world.at(9)])
+  await world.payments()
+  assert.equal((await shown()).balanceWei, '0')
+})
 
 inWorld('a node that is expelled keeps its place in the tier until its payment is refunded', async (world) => {
   await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 1 })
@@ -183,7 +180,7 @@ inWorld(
 )
 
 inWorld(
-  'the service pays turns that another with the distributor’s key has not: several paid at once and skipped ones are followed',
+  'the service pays turns that a foreign credit left out, and follows paid and skipped ones',
   async (world, purpose) => {
     const paid = await world.pay(5, BASIC)
     await world.settle()
@@ -226,7 +223,7 @@ inWorld(
 )
 
 inWorld(
-  'a payment’s ref that another wallet’s node has taken is reported once, and a node that was given away since is not',
+  'a ref that another wallet’s node took is reported once, but not a node given away since',
   async (world, purpose) => {
     const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
     await world.settle()
@@ -266,43 +263,40 @@ inWorld('an act of the contract’s owner is on record, and goes with its block'
   assert.deepEqual(await since(), [])
 })
 
-inWorld(
-  'a payment that the contract had no place for waits for one like any other, in the order of the chain',
-  async (world) => {
-    await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 9 })
-    await world.settle()
-    const sent: Hash[] = []
-    for (const from of [5, 6, 7]) sent.push(await world.pay(from, RARE))
-    await world.chain.mine()
-    await world.instance({ minter: null }).payments()
-    await world.act(0, 'capTier', [9n, 2n])
-    await world.settle()
-    sent.push(await world.pay(8, RARE))
-    const standings = async () => {
-      const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
-      return found.map((payment) => payment?.reason ?? payment?.state)
-    }
-    const written = async () => {
-      const [row] = await world.pool<{ verdicts: number; mints: number }[]>`
+inWorld('a payment that the contract had no place for waits like any other, in chain order', async (world) => {
+  await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 9 })
+  await world.settle()
+  const sent: Hash[] = []
+  for (const from of [5, 6, 7]) sent.push(await world.pay(from, RARE))
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  await world.act(0, 'capTier', [9n, 2n])
+  await world.settle()
+  sent.push(await world.pay(8, RARE))
+  const standings = async () => {
+    const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
+    return found.map((payment) => payment?.reason ?? payment?.state)
+  }
+  const written = async () => {
+    const [row] = await world.pool<{ verdicts: number; mints: number }[]>`
       SELECT (SELECT count(*) FROM payment_verdicts) AS verdicts, (SELECT count(*) FROM outbox WHERE kind = 'mint') AS mints`
-      return row
-    }
-    await world.settle()
-    assert.deepEqual(await standings(), ['minted', 'minted', 'supplySpent', 'soldOut'])
-    const before = await written()
-    for (let run = 0; run < 10; run++) await world.settle()
-    assert.deepEqual(await written(), before, 'what waits is neither accepted nor skipped again')
-    const [first = '0x'] = sent
-    await world.act(0, 'expel', [[first]])
-    const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
-    await world.rest()
-    const actor = { name: 'operator', requestId: null }
-    const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
-      payment: first,
-      refundTxHash: back,
-    })
-    assert.ok(!isOperatorRefusal(recorded))
-    await world.settle()
-    assert.deepEqual(await standings(), ['minted', 'minted', 'minted', 'soldOut'])
-  },
-)
+    return row
+  }
+  await world.settle()
+  assert.deepEqual(await standings(), ['minted', 'minted', 'supplySpent', 'soldOut'])
+  const before = await written()
+  for (let run = 0; run < 10; run++) await world.settle()
+  assert.deepEqual(await written(), before, 'what waits is neither accepted nor skipped again')
+  const [first = '0x'] = sent
+  await world.act(0, 'expel', [[first]])
+  const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
+  await world.rest()
+  const actor = { name: 'operator', requestId: null }
+  const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
+    payment: first,
+    refundTxHash: back,
+  })
+  assert.ok(!isOperatorRefusal(recorded))
+  await world.settle()
+  assert.deepEqual(await standings(), ['minted', 'minted', 'minted', 'soldOut'])
+})

@@ -35,7 +35,7 @@ test('of two payments with one place left, the earlier in its block wins', async
   assert.deepEqual([evidence.allowance, evidence.nodesOfTier, evidence.inFlightOfTier], [1, 0, 1])
 })
 
-test('the earlier place wins also where a reorganisation brought the earlier payment later', async () => {
+test('the earlier place wins, even if a reorg moved the earlier payment to a later block', async () => {
   await enterTier(world, { tierId: 'lone', tierNo: 11, priceWei: wei(ETHER / 31n), maxPerWallet: 1 })
   const [replaced, kept] = [await world.pay(7, ETHER / 31n), await world.pay(7, ETHER / 31n)]
   await world.chain.mine()
@@ -135,7 +135,7 @@ test('a transfer that is no sale is ignored with its reason: failed, nothing, ou
   assert.equal(await world.read('nodeOfRef', [failed]), 0n)
 })
 
-test('of all of this the ledger says what the chain says', async () => {
+test('after all of this the ledger matches the chain', async () => {
   const failedArrivals = await world.pool`SELECT FROM payments WHERE NOT succeeded`
   assert.equal(failedArrivals.length, 1)
   await checkInvariants(world, { foreign })

@@ -105,7 +105,7 @@ test('a holding that one of two providers denies, or cannot read, does not hold 
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
 })
 
-test('a first provider on another chain halts nothing while the second has the ledger’s, and is asked last from then on', async () => {
+test('a first provider on another chain halts nothing beside a right one, and is tried last then', async () => {
   const before = await halts()
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()

@@ -41,7 +41,7 @@ test('the doctor fails a minter who cannot pay for the mint that waits', async (
   assert.equal(found.verdict, 'fail', JSON.stringify(found))
 })
 
-test('a batch that the minter cannot pay for is sent as far as the ether goes, in few tries, and warned of', async () => {
+test('a batch beyond the minter’s ether is sent as far as it goes, in few tries, with a warning', async () => {
   let estimates = 0
   const estimate: ReturnType<typeof minter>['estimate'] = (call) => {
     estimates++

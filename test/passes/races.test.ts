@@ -68,7 +68,7 @@ test('a wallet’s places are counted after the release that is under way, not b
   assert.equal(await told(wrong), 'minted')
 })
 
-test('a payment that somebody holds while its mint is being signed is not minted', async () => {
+test('a payment that a person holds while its mint is being signed is not minted', async () => {
   const txHash = await acceptedPayment(6)
   const before = await countIntents()
   await beside((sql) => sql`UPDATE payments SET state = 'held', reason = 'recheck' WHERE tx_hash = ${txHash}`)
@@ -88,7 +88,7 @@ test('a payment that is dismissed while it is being judged stays dismissed', asy
   assert.equal(await told(txHash), 'dismissed walletLimit')
 })
 
-test('a payment whose block changed while its holding was being read is judged by what its new block says', async () => {
+test('a payment that changed its block during its holding’s reading is judged by the new block', async () => {
   const payment = await world.pay(7, FOUNDER)
   await world.chain.mine()
   const raw = await world.raw(payment)
@@ -115,7 +115,7 @@ test('a payment whose block changed while its holding was being read is judged b
   assert.equal(await told(payment), 'minted')
 })
 
-test('a payment that came back in another block of the same height is judged by what that one says', async () => {
+test('a payment that returned in another block of the same height is judged by that block', async () => {
   const payment = await world.pay(10, FOUNDER)
   const { number } = await world.chain.mine()
   const raw = await world.raw(payment)
@@ -178,7 +178,7 @@ test('a range is not stored on another block of the height that it was read from
   assert.equal((await world.pool`SELECT FROM audit WHERE action = 'reorganisation'`).count, audited.count)
 })
 
-test('a payment of a fork that another pass followed to is not minted by a call that is bound to the fork before', async () => {
+test('a call bound to the old fork does not mint a payment of a new fork', async () => {
   const paid = await world.pay(12, BASIC)
   const raw = await world.raw(paid)
   await world.chain.rpc('anvil_dropTransaction', [paid])
@@ -220,7 +220,7 @@ test('a mint that is being signed while another pass follows to another fork is 
   assert.equal(await told(paid), 'minted')
 })
 
-test('the ledger is not taken back from where it no longer stands', async () => {
+test('the ledger rewinds only from its present position', async () => {
   await world.chain.mine()
   await world.payments()
   const stale = (await readCursor(world.pool)) ?? assert.fail()
@@ -270,7 +270,7 @@ test('a run whose time is up before it has followed to the head pays no round', 
   assert.equal(await countIntents(), before)
 })
 
-test('of all of this the ledger says what the chain says', async () => {
+test('after all of this the ledger matches the chain', async () => {
   mock.restoreAll()
   await checkInvariants(world)
 })

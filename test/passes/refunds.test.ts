@@ -46,7 +46,7 @@ async function refunded(account: number): Promise<Hash> {
 }
 const through = (parts: Partial<ChainReader>) => world.instance({ chain: { ...world.ctx.chain, ...parts } })
 
-test('one that was looked at and is taken back afterwards is found out all the same', async () => {
+test('one that vanishes after the service checked it is found out, too', async () => {
   const payment = await refunded(5)
   await world.payments()
   assert.equal((await refundOf(payment)).final, false)
@@ -56,7 +56,7 @@ test('one that was looked at and is taken back afterwards is found out all the s
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('of six that one reorganisation takes back each is found out in one run, though five are looked up at a time', async () => {
+test('one run finds six that one reorg removed, although it looks up five at a time', async () => {
   const accounts = [11, 12, 13, 14, 15, 16]
   const payments: Hash[] = []
   for (const account of accounts) payments.push(await world.pay(account, WRONG))
@@ -76,7 +76,7 @@ test('of six that one reorganisation takes back each is found out in one run, th
   assert.deepEqual(await Promise.all(payments.map(stateOf)), Array(6).fill('held'))
 })
 
-test('one of a payment that had waited for room in its wallet leaves it to the operator, who gets a report, and to no pass', async () => {
+test('one of a payment that had waited for room leaves it to the operator, with a report', async () => {
   const small = await startDesk({}, { maxPerWallet: 1n })
   const w = small.world
   try {
@@ -107,7 +107,7 @@ test('one of a payment that had waited for room in its wallet leaves it to the o
   }
 })
 
-test('one of value by an internal call is its refund still, and the only one, when that comes in another block', async () => {
+test('one of value by an internal call stays its only refund if that moves to another block', async () => {
   const own = await startDesk()
   const w = own.world
   traceNothing(w)
@@ -203,7 +203,7 @@ test('one that a provider shows in a block which is not canonical is not moved t
   assert.deepEqual(await refundOf(payment), { hash: now, number: before.number + 1, final: false })
 })
 
-test('refunds that stand in followed blocks cost no request, on a chain that calls nothing final', async () => {
+test('refunds in followed blocks cost no request, on a chain that calls nothing final', async () => {
   const all = [await refunded(14), await refunded(15), await refunded(16)]
   const asked: unknown[] = []
   const counted = through({
@@ -234,7 +234,7 @@ test('refunds that stand in followed blocks cost no request, on a chain that cal
   for (const payment of all) assert.equal((await refundOf(payment)).final, true)
 })
 
-test('one that is taken back is found out however many others wait for a chain that calls nothing final', async () => {
+test('one that vanishes is found out however many others wait on a chain without finality', async () => {
   const payment = await refunded(13)
   const { hash, number } = await refundOf(payment)
   const [below = assert.fail()] = await world.pool<
@@ -252,7 +252,7 @@ test('one that is taken back is found out however many others wait for a chain t
   await world.pool`DELETE FROM refunds WHERE value_wei = 1`
 })
 
-test('one that is taken back counts as gone 64 blocks above its own, not before', async () => {
+test('one that vanishes counts as gone 64 blocks above its own block, not before', async () => {
   const payment = await refunded(13)
   const { hash, number } = await refundOf(payment)
   await world.chain.reorg(1)
@@ -266,7 +266,7 @@ test('one that is taken back counts as gone 64 blocks above its own, not before'
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('one that fails in the block it comes back in is taken back here at once', async () => {
+test('one that fails in its new block is undone immediately', async () => {
   const payment = await refunded(12)
   const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
     SELECT r.tx_hash AS hash FROM refunds r JOIN payments p ON p.ref = r.payment_ref WHERE p.tx_hash = ${payment}`
@@ -281,7 +281,7 @@ test('one that fails in the block it comes back in is taken back here at once', 
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('one whose block is final is final, and looked at no more', async () => {
+test('one whose block is final is final, and is not checked again', async () => {
   const payment = await refunded(8)
   await world.chain.mine(MANY, 15)
   await world.payments()
@@ -296,7 +296,7 @@ test('one whose block is final is final, and looked at no more', async () => {
   assert.equal(await stateOf(payment), 'refunded')
 })
 
-test('one that was final is looked after again if the ledger goes back below its block', async () => {
+test('one that was final is checked again if the ledger rewinds below its block', async () => {
   const payment = await refunded(17)
   await world.payments()
   await world.pool`UPDATE refunds SET final = true`
@@ -306,7 +306,7 @@ test('one that was final is looked after again if the ledger goes back below its
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('a node minted with the minter’s key for a payment that was refunded is none of that payment’s, and reported to the operator', async () => {
+test('a foreign node for a refunded payment is none of that payment’s, and is reported', async () => {
   const payment = await refunded(9)
   const { minter } = world.ctx
   assert.ok(minter)
@@ -333,4 +333,4 @@ test('a node minted with the minter’s key for a payment that was refunded is n
   assert.equal(await readRecheck(world.pool), null, 'and says nothing about what else the ledger knows')
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world, { foreign, unpaidRefs }))
+test('after all of this the ledger matches the chain', () => checkInvariants(world, { foreign, unpaidRefs }))

@@ -52,7 +52,7 @@ inWorld('after three reverted mints the minter rests for a quarter of an hour, a
   assert.equal((await paymentOf(world, next))?.state, 'minted', 'one that came through ends it')
 })
 
-inWorld('mints for which a provider names a budget that is spent tire the minter, too', async (world) => {
+inWorld('a provider’s spent budget for mints pauses the minter, too', async (world) => {
   await world.act(0, 'setMinter', [world.at(1), 0n, 9n])
   await world.settle()
   const paid = await world.pay(5, BASIC)
@@ -82,39 +82,33 @@ inWorld('mints that revert on their fork guard do not tire the minter', async (w
   assert.equal(await rests(world), 0)
 })
 
-inWorld(
-  'while the contract is paused payments stay accepted, no nonce is used, and it goes on by itself',
-  async (world) => {
-    await world.act(0, 'pause')
-    const paid = await world.pay(5, BASIC)
+inWorld('while the contract is paused payments stay accepted, use no nonce, and resume later', async (world) => {
+  await world.act(0, 'pause')
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  for (let i = 0; i < 4; i++) {
+    await world.payments()
     await world.chain.mine()
-    for (let i = 0; i < 4; i++) {
-      await world.payments()
-      await world.chain.mine()
-    }
-    assert.deepEqual([await mints(world), (await paymentOf(world, paid))?.state], [0, 'accepted'])
-    await world.act(0, 'unpause')
-    await world.settle()
-    assert.equal((await paymentOf(world, paid))?.state, 'minted')
-  },
-)
+  }
+  assert.deepEqual([await mints(world), (await paymentOf(world, paid))?.state], [0, 'accepted'])
+  await world.act(0, 'unpause')
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+})
 
-inWorld(
-  'a round that the distributor cannot pay is underfunded, uses no nonce, and is paid once there are funds',
-  async (world) => {
-    await world.pay(5, BASIC)
-    await world.settle()
-    const funds = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest']))
-    await world.chain.setBalance(world.at(2), 1000n)
-    await world.chain.increaseTime(INTERVAL_SEC)
+inWorld('a round beyond the distributor’s ether is underfunded, uses no nonce, and is paid once', async (world) => {
+  await world.pay(5, BASIC)
+  await world.settle()
+  const funds = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest']))
+  await world.chain.setBalance(world.at(2), 1000n)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await world.credit()).reason, 'underfunded')
     await world.chain.mine()
-    for (let i = 0; i < 3; i++) {
-      assert.equal((await world.credit()).reason, 'underfunded')
-      await world.chain.mine()
-    }
-    assert.equal((await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length, 0)
-    await world.chain.setBalance(world.at(2), funds)
-    await world.rest()
-    assert.equal((await world.pool`SELECT FROM rounds`).length, 1)
-  },
-)
+  }
+  assert.equal((await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length, 0)
+  await world.chain.setBalance(world.at(2), funds)
+  await world.rest()
+  assert.equal((await world.pool`SELECT FROM rounds`).length, 1)
+})

@@ -55,7 +55,7 @@ test('a mint that the old key had signed, and that no provider took, is made by 
   assert.equal(await world.read('lastId'), 1n)
 })
 
-test('a node that the old key had minted, and that a reorganisation took back, is minted by the new one', async () => {
+test('the new key mints a node of the old key that a reorg removed', async () => {
   const paid = await world.pay(6, BASIC)
   await setMinter(1)
   await world.settle()
@@ -85,7 +85,7 @@ test('a call that an instance without keys has followed is settled for the one t
   assert.equal(await stateOf(paid), 'minted')
 })
 
-test('a key that comes back after it was used elsewhere waits; the doctor says so, and the operator frees it', async () => {
+test('a key that returns after another use waits, doctor reports it, and the operator frees it', async () => {
   // Where blocks are proven, the ledger would find what the key sent in them.
   await setModeTo(world.pool, 'agreed')
   await renewed.payments()

@@ -62,7 +62,7 @@ test('with nothing on its way the next run comes a tick later', async () => {
   assert.equal(runs, 2)
 })
 
-test('what a claim’s run has found waiting is not left to a tick that is far off', async () => {
+test('work that a claim’s run found does not wait for a distant tick', async () => {
   await start([0, 1, 0])
   await scheduler.payments()
   await pass(TICK_SEC / 5 + 1)
@@ -79,7 +79,7 @@ test('a backlog is minted batch by batch, down to the last payment, without a ti
   assert.equal(runs, 2 + batches.length, 'and with nothing left ticks are ticks again')
 })
 
-test('a backlog that nothing comes of is looked at each second for a while only', async () => {
+test('a backlog without progress is checked each second for a while only', async () => {
   await start([0, 5 * MINT_BATCH_MAX])
   await scheduler.payments()
   await pass(120)
@@ -94,7 +94,7 @@ test('a run that fails is tried again a tick later', async () => {
   assert.equal(runs, 2)
 })
 
-test('the service’s timer goes on with a sale that a claim has found, though its tick is an hour off', async () => {
+test('the service’s timer continues a sale from a claim, though its tick is an hour off', async () => {
   mock.timers.reset()
   const world = await startWorld()
   const buyers = MINT_BATCH_MAX + 1

@@ -211,7 +211,7 @@ test('nothing new is sent while a mint is in a block that has not been followed'
   for (const paid of [first.paid, second]) await isOneNode(paid)
 })
 
-test('an older attempt that is mined after all is known for what it is', async () => {
+test('an older attempt that is mined after all is recognised', async () => {
   const { paid, sent } = await mintThrough(8, swallow(minter()))
   await world.chain.mine(12)
   await world.instance({ minter: swallow(minter()) }).payments()
@@ -226,7 +226,7 @@ test('an older attempt that is mined after all is known for what it is', async (
   await isOneNode(paid)
 })
 
-test('a fee above the cap is not offered: nothing new is signed, and a stuck transaction waits as it is', async () => {
+test('a fee above the cap is not offered: nothing new is signed, and a stuck transaction waits', async () => {
   const feeCapWei = GWEI
   const capped = world.instance({ rules: { feeCapWei } })
   const waits = await world.pay(9, BASIC)
@@ -281,7 +281,7 @@ for (const [account, sentence, parts] of [
   })
 }
 
-test('a nonce taken by a foreign transaction displaces ours, the payment is minted again, and the operator is warned', async () => {
+test('a foreign transaction displaces ours, the payment is minted again, the operator is warned', async () => {
   const { paid, sent } = await mintThrough(10, swallow(minter()))
   const taker = await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' })
   foreign.push(taker)
@@ -295,7 +295,7 @@ test('a nonce taken by a foreign transaction displaces ours, the payment is mint
   )
 })
 
-test('a nonce that a foreign transaction took is not given out again where a provider has not seen it yet', async () => {
+test('a nonce that a foreign transaction used is not reused if a provider has not seen it yet', async () => {
   const stale = await minter().nonce()
   foreign.push(await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' }))
   await world.chain.mine()
@@ -309,7 +309,7 @@ test('a nonce that a foreign transaction took is not given out again where a pro
   await isOneNode(paid)
 })
 
-test('a mint whose guard has lapsed makes way for a call that does nothing, and the payment is minted under a new guard', async () => {
+test('a mint with a lapsed guard yields to an empty call, and is minted under a new guard', async () => {
   const { paid, sent } = await mintThrough(11, swallow(minter()))
   // With the block that settling mines it is just out of reach of the next block's contracts.
   await world.chain.mine(255)
@@ -326,7 +326,7 @@ test('a mint whose guard has lapsed makes way for a call that does nothing, and 
   assert.equal(Number(onChain.gas), 100_000, 'it could carry no node')
 })
 
-test('while the contract is paused a payment stays accepted and nothing is signed; then it is minted', async () => {
+test('while the contract is paused a payment stays accepted and unsigned, and is minted later', async () => {
   await world.act(0, 'pause')
   const paid = await world.pay(12, BASIC)
   await world.chain.mine()
@@ -351,7 +351,7 @@ test('a mint signed before the contract was paused reverts, and is issued again 
   await isOneNode(paid)
 })
 
-test('an empty purse burns no nonce: what waits is sent when there is money again', async () => {
+test('an empty account uses no nonce, and the work is sent when there is ether again', async () => {
   const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(1), 'latest']))
   await world.chain.setBalance(world.at(1), 1000n)
   const paid = await world.pay(14, BASIC)
@@ -365,7 +365,7 @@ test('an empty purse burns no nonce: what waits is sent when there is money agai
   await isOneNode(paid)
 })
 
-test('after all of this the ledger is what the chain says', () => checkInvariants(world, { foreign }))
+test('after all of this the ledger matches the chain', () => checkInvariants(world, { foreign }))
 
 async function dueTurns(): Promise<{ due: number }> {
   const head = Number((await world.chain.block()).timestamp)

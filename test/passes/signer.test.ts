@@ -85,7 +85,7 @@ const pass = async (name: string) => {
   return { code, err, ...(JSON.parse(out) as { signer: string; reason?: string }) }
 }
 
-test('a payment that waits for a signer is reported by the pass, the command, metrics, health, audit log and doctor', async () => {
+test('pass, command, metrics, health, audit log and doctor report a payment waiting for a signer', async () => {
   assert.deepEqual([await down('minter'), await down('distributor')], [0, 0])
   const [downBefore = 0, restoredBefore = 0] = await acts()
   const paid = await world.pay(5, BASIC)
@@ -141,7 +141,7 @@ test('a payment that waits for a signer is reported by the pass, the command, me
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
 })
 
-test('a round that waits for a signer is pending for the API, and marked by its own field and exit code', async () => {
+test('a round that waits for a signer is pending for the API, with its own field and exit code', async () => {
   await world.pay(6, BASIC)
   await world.settle()
   await world.chain.mine(2, INTERVAL_SEC)
@@ -158,7 +158,7 @@ test('a round that waits for a signer is pending for the API, and marked by its 
   assert.equal(await down('distributor'), 0)
 })
 
-test('a signer on record as down is asked by each run, also where nothing waits any more; one that is not is left in peace', async () => {
+test('each run tries a signer that is recorded as down, even without work, and no other one', async () => {
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()
   signer.rule = () => DOWN

@@ -21,7 +21,7 @@ async function sell(world: World, slots: number): Promise<void> {
 }
 const cohortsOpened = async (world: World) => (await world.pool`SELECT FROM cohorts WHERE size > 0`).count
 
-test('where the contract names no distributor, the nodes of an interval share a cohort, and are paid once one is named', async () => {
+test('without a distributor, an interval’s nodes share a cohort, and are paid once one exists', async () => {
   const world = await startWorld({}, { maxPerWallet: 40n })
   try {
     await world.act(0, 'setDistributor', [NOBODY, 0n, 0n])
@@ -39,7 +39,7 @@ test('where the contract names no distributor, the nodes of an interval share a 
   }
 })
 
-test('payouts that are off wait for the owner: no cohort is opened for each slot, and no turn is paid, skipped or lost', async () => {
+test('payouts that are off open no cohort per slot, and pay, skip or lose no turn', async () => {
   const world = await startWorld({}, { maxPerWallet: 40n })
   try {
     await world.settle()
@@ -71,7 +71,7 @@ test('payouts that are off wait for the owner: no cohort is opened for each slot
   }
 })
 
-test('terms that are entered while a round is being signed void it: nothing is stored, and the next run plans it again', async () => {
+test('terms entered while a round is signed void it: nothing is stored, and the next run replans', async () => {
   const world = await startWorld()
   try {
     await world.settle()

@@ -88,7 +88,7 @@ test('of ten million nodes a run compares forty thousand, and of more no more', 
   }
 })
 
-test('a window during which somebody follows on counts up to there, and the next one begins there', async () => {
+test('a window counts up to the block from which another run follows, and the next begins there', async () => {
   let calls = 0
   const { from } = await startReconciler(10_000_000, async () => {
     if (++calls === 3) await writeCursor(pool, { number: 8, hash: hashOf(8), time: 80 })

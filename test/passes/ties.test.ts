@@ -52,7 +52,7 @@ async function handOn(id: bigint, [from, to]: readonly [number, number], feeGwei
   await world.chain.rpc('eth_sendTransaction', [{ ...call, maxFeePerGas: fee, maxPriorityFeePerGas: fee }])
 }
 
-test('of two versions of a tier in one block the second sells and pays, and the first has its grace', async () => {
+test('of two versions in one block the second sells and pays, and the first has its grace', async () => {
   const [first, second] = [wei(ETHER / 31n), wei(ETHER / 32n)]
   await enterTier(world, { tierId: 'twice', tierNo: 9, priceWei: first, payoutBps: 10_000 })
   await enterTier(world, { tierId: 'twice', tierNo: 9, priceWei: second, payoutBps: 20_000 })
@@ -66,7 +66,7 @@ test('of two versions of a tier in one block the second sells and pays, and the 
   assert.deepEqual([...rates], [{ payout_bps: 20_000 }])
 })
 
-test('a payment whose mint is followed before it is judged has the second of two versions of one block', async () => {
+test('a payment minted before it is judged has the second of two versions in one block', async () => {
   const price = wei(ETHER / 34n)
   await enterTier(world, { tierId: 'again', tierNo: 10, priceWei: wei(ETHER / 35n) })
   await enterTier(world, { tierId: 'again', tierNo: 10, priceWei: price })
@@ -83,7 +83,7 @@ test('a payment whose mint is followed before it is judged has the second of two
   assert.equal(await soldBy(paid), 'minted again 2')
 })
 
-test('a node that changed hands twice in a block is the last one’s again when a later block is taken back', async () => {
+test('a node that changed hands twice in a block is the last owner’s after a later reorg', async () => {
   const paid = await world.pay(8, BASIC)
   await world.settle()
   const id = await nodeOf(paid)
@@ -122,7 +122,7 @@ test('a node that is handed on in the block of its mint was minted to the one wh
   }
 })
 
-test('a payment on its way counts once, whatever versions its tier has had', async () => {
+test('a pending payment counts once, with any versions of its tier', async () => {
   const price = wei(ETHER / 36n)
   for (let i = 0; i < 2; i++) await enterTier(world, { tierId: 'pair', tierNo: 11, priceWei: price, maxPerWallet: 2 })
   const paid = [await world.pay(14, price)]
@@ -138,4 +138,4 @@ test('a payment on its way counts once, whatever versions its tier has had', asy
   assert.equal(await soldBy(third), 'minted pair 2', 'released in the version that it was judged by')
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('after all of this the ledger matches the chain', () => checkInvariants(world))

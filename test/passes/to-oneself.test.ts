@@ -56,7 +56,7 @@ test('a node handed to its own owner stays theirs, and its ledger is as long as 
   assert.deepEqual([...(await world.pool`SELECT action FROM audit WHERE action ILIKE '%drift%'`)], [])
 })
 
-test('a payment of the payments wallet to itself is no sale, and its books add up but for the fee', async () => {
+test('a payment of the payments wallet to itself is no sale, and costs its books only the fee', async () => {
   let sent: Hash | null = null
   const { balanced } = await statementOf(async () => {
     sent = await world.pay(3, ETHER / 100n)
@@ -76,4 +76,4 @@ test('a transfer of a sender to itself costs its gas, and its account adds up', 
   }
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world, { foreign }))
+test('after all of this the ledger matches the chain', () => checkInvariants(world, { foreign }))

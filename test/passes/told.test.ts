@@ -40,7 +40,7 @@ async function toldBy(body: () => Promise<unknown>): Promise<number> {
   return heard.indexOf('end')
 }
 
-test('a payment, its mint, and both taken back are signalled; empty blocks are not', async () => {
+test('a payment, its mint, and a reorg of both are signalled, empty blocks are not', async () => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   assert.ok((await toldBy(world.payments)) > 0, 'a payment')
@@ -54,7 +54,7 @@ test('a payment, its mint, and both taken back are signalled; empty blocks are n
   await world.settle()
 })
 
-test('a withdrawal, its loss in a reorganisation, and dust are signalled, though no payment moves', async () => {
+test('a withdrawal, its loss in a reorg, and dust are signalled, though no payment moves', async () => {
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()
   await world.act(5, 'withdraw', [1n, world.at(9), 1n])

@@ -61,7 +61,7 @@ test('a mint on its way keeps its payment from being decided otherwise, as one w
   assert.equal(await told(paid), 'minted')
 })
 
-test('a round waits for a final block after its seed’s, for ever where there is none, and carries no guard', async () => {
+test('a round waits for a final block after its seed’s, or forever, and carries no guard', async () => {
   await world.rest()
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine(1 + 2 * FINAL_AFTER)
@@ -76,7 +76,7 @@ test('a round waits for a final block after its seed’s, for ever where there i
   await world.rest()
 })
 
-test('a round pays no turn whose block may yet be taken back, though an earlier one is final', async () => {
+test('a round pays no turn whose block may yet be lost, though an earlier one is final', async () => {
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine(1 + 2 * FINAL_AFTER)
   await world.chain.increaseTime(INTERVAL_SEC)
@@ -89,7 +89,7 @@ test('a round pays no turn whose block may yet be taken back, though an earlier 
   await world.rest()
 })
 
-test('a mint names no cohort that was opened in a block which may yet be taken back', async () => {
+test('a mint uses no cohort whose opening block may yet be lost', async () => {
   await enterTier(world, { tierId: 'late', tierNo: 9, priceWei: wei(ETHER / 33n) })
   const paid = await finalPayment(16, ETHER / 33n)
   await world.payments()
@@ -137,4 +137,4 @@ test('a minter whose mints revert one after the other rests', async () => {
   assert.equal(await told(paid), 'minted')
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('after all of this the ledger matches the chain', () => checkInvariants(world))

@@ -43,7 +43,7 @@ async function refundedPayment(account: number) {
   return { paid, block, raw }
 }
 
-test('a payment that was held, released and minted is on its way again when its mint is taken back', async () => {
+test('a payment that was held, released and minted is pending again if its mint’s block is lost', async () => {
   const { paid } = await heldPayment(5)
   await desk.post(`payments/${paid}/release`, { tierId: 'basic' })
   await world.chain.mine()
@@ -58,7 +58,7 @@ test('a payment that was held, released and minted is on its way again when its 
   assert.equal(await told(paid), 'minted')
 })
 
-test('a payment whose refund was taken back is held still when its block goes and comes back', async () => {
+test('a payment whose refund vanished is still held when its block goes and returns', async () => {
   const { paid, block, raw } = await refundedPayment(6)
   await world.chain.reorg(1)
   await world.chain.mine(MANY)
@@ -73,7 +73,7 @@ test('a payment whose refund was taken back is held still when its block goes an
   assert.equal(await told(paid), 'held recheck')
 })
 
-test('a payment whose refund was taken back together with it comes back held', async () => {
+test('a payment that vanished together with its refund returns held', async () => {
   const { paid, block, raw } = await refundedPayment(8)
   await world.chain.reorg((await height()) - block + 1)
   await world.chain.mine(MANY)
@@ -84,7 +84,7 @@ test('a payment whose refund was taken back together with it comes back held', a
   assert.equal(await told(paid), 'held recheck')
 })
 
-test('a payment that comes back elsewhere is where and when its new block says', async () => {
+test('a payment that returns elsewhere has its new block’s place and time', async () => {
   await world.pay(11, BASIC)
   const paid = await world.pay(7, BASIC)
   const raw = await world.raw(paid)

@@ -18,7 +18,7 @@ after(() => world.close())
 const told = (txHash: Hash) => standingOf(world, txHash)
 const nodeOf = async (txHash: Hash) => BigInt((await paymentOf(world, txHash))?.nodeId ?? assert.fail('no node'))
 
-test('a payment to a full wallet is held, judged again at every pass, and minted once a node has left', async () => {
+test('a payment to a full wallet is held, judged by each pass, and minted once a node leaves', async () => {
   const first = await world.pay(5, BASIC)
   await world.pay(5, BASIC)
   const third = await world.pay(5, BASIC)
@@ -60,7 +60,7 @@ test('a wallet that fills up while its mint is under way is passed over by the c
   assert.equal(await told(skipped), 'minted')
 })
 
-test('a wallet that is full while the mint is estimated, and is not when it is mined, costs no buyer their node', async () => {
+test('a wallet that is full only while the mint is estimated costs no buyer their node', async () => {
   const gift = await world.pay(12, BASIC)
   await world.pay(13, BASIC)
   await world.settle()
@@ -102,7 +102,7 @@ test('however many payments a full wallet has made, no other wallet’s waits fo
   }
 })
 
-test('a mint on its way counts against the cap: no order is sent that the contract would pass over', async () => {
+test('a pending mint counts against the cap: no order is sent that the contract would skip', async () => {
   const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
   await world.chain.mine()
   await world.payments()
@@ -115,7 +115,7 @@ test('a mint on its way counts against the cap: no order is sent that the contra
   await world.settle()
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('after all of this the ledger matches the chain', () => checkInvariants(world))
 
 async function lastSent(): Promise<Hash> {
   const [row] = await world.pool<
@@ -124,7 +124,7 @@ async function lastSent(): Promise<Hash> {
   return row?.hash ?? assert.fail('nothing was sent')
 }
 
-test('a cap that only a provider names is tried three times, and then once a day', async () => {
+test('a cap by one provider’s word is tried three times, and then once a day', async () => {
   for (let n = 0; n < 2; n++) await world.pay(11, BASIC)
   await world.settle()
   const third = await world.pay(11, BASIC)

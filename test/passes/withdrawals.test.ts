@@ -38,7 +38,7 @@ const rowsOf = async (txHash: string) => {
   ])
 }
 
-test('a part of a balance is withdrawn to any address that the owner names', async () => {
+test('a part of a balance is withdrawn to any address of the owner’s choice', async () => {
   const txHash = await world.act(5, 'withdraw', [1n, world.at(9), 1000n])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[1, 1000n, 1000n, world.at(9), 'sent', true]])
@@ -65,14 +65,14 @@ test("a stranger's failed withdrawal leaves no row", async () => {
   assert.deepEqual(await rowsOf(txHash), [])
 })
 
-test('a failed withdrawal of everything is a row for each node the caller owned, with its balance then', async () => {
+test('a failed withdrawal of everything has a row for each node of the caller, with its balance', async () => {
   // Account 6 owns only 3. It leaves no row for 1, and none for an id that was never minted.
   const txHash = await world.act(6, 'withdrawAll', [[3n, 1n, 3n, 10n ** 30n], world.at(6)])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[3, creditWei, null, world.at(6), 'failed', true]])
 })
 
-test('in the block in which a node changes hands, a failed withdrawal is that of the owner before it', async () => {
+test('a failed withdrawal in a node’s transfer block is that of the owner before it', async () => {
   const send = async (from: number, nonceAfter: number, data: `0x${string}`) =>
     world.chain.send({
       from: world.at(from),
@@ -104,7 +104,7 @@ test('in the block in which a node changes hands, a failed withdrawal is that of
   assert.equal(node?.owner, world.at(8))
 })
 
-test('the balance goes with the node, and its new owner withdraws it, also while the contract is paused', async () => {
+test('the balance goes with the node, and its new owner withdraws it, even while paused', async () => {
   await world.act(0, 'pause')
   const txHash = await world.act(8, 'withdrawAll', [[3n], world.at(8)])
   await world.payments()
@@ -112,7 +112,7 @@ test('the balance goes with the node, and its new owner withdraws it, also while
   await world.act(0, 'unpause')
 })
 
-test('a node that goes round within one followed range ends with whom it ended with', async () => {
+test('a node that moves several times in one range has its last owner', async () => {
   const before = await world.pool`SELECT FROM node_transfers WHERE node_id = 1`
   await world.act(5, 'transferFrom', [world.at(5), world.at(6), 1n])
   await world.act(6, 'transferFrom', [world.at(6), world.at(7), 1n])
@@ -138,7 +138,7 @@ test('a round, a withdrawal of it and a transfer in one followed range leave eve
   await checkInvariants(world)
 })
 
-test('the amount of a failed withdrawal of everything is not taken from other failed ones, nor by what came after it', async () => {
+test('other failed withdrawals and later events do not change the amount of one of everything', async () => {
   await world.rest()
   const { number } = await world.chain.block()
   const balanceWei = (await world.read<bigint[]>('nodeInfo', [3n]))[1] ?? 0n
@@ -161,7 +161,7 @@ test('the amount of a failed withdrawal of everything is not taken from other fa
   await checkInvariants(world)
 })
 
-test('a withdrawal that is taken back leaves what was withdrawn before it, also where one failed in between', async () => {
+test('a withdrawal that a reorg removes leaves the earlier one, also with a failed one between', async () => {
   const [before] = await world.pool`SELECT withdrawn_wei FROM nodes WHERE node_id = 3`
   await world.act(8, 'withdraw', [3n, world.at(8), 10n ** 30n])
   const { number } = await world.chain.block()

@@ -50,7 +50,7 @@ test('a patch is read, and written as it was', () => {
   assert.equal(patchFileName(bug.name), 'a-sum-is-wrong-by-one.patch')
 })
 
-test('what git writes before a file is read over, and a removed comment of SQL is a line like others', () => {
+test('the reader ignores git’s lines before a file, and accepts a removed SQL comment', () => {
   const text =
     'x\nNoticed by: y\ndiff --git a/m.sql b/m.sql\nindex 1..2 100644\n--- a/m.sql\n+++ b/m.sql\n@@ -1 +1 @@\n--- a/b\n+-- c\n'
   assert.equal(applyHunks('-- a/b\n', hunksOf(text)), '-- c\n')
@@ -71,19 +71,19 @@ test('a patch without a name, a test, a file, a change, or with other lines is r
   }
 })
 
-test('all hunks apply where their lines stand, whatever the line numbers say', () => {
+test('all hunks apply at their lines, with any line numbers', () => {
   const changed = 'one\nthree\nfour\nfive\n\nsix\nsix and a half\nseven\n'
   assert.equal(applyHunks(TEXT, hunksOf(PATCH)), changed)
   assert.equal(applyHunks(`before\n${TEXT}`, hunksOf(PATCH)), `before\n${changed}`)
 })
 
-test('lines that are not there are stale, lines that are there twice ambiguous; a part of a line is no line', () => {
+test('missing lines are stale, repeated ones ambiguous, and a part of a line is no line', () => {
   assert.throws(() => applyHunks(TEXT.replace('two', 'TWO'), hunksOf(PATCH)), /stale: .* around "two"/)
   assert.throws(() => applyHunks(TEXT.replace('one', 'None'), hunksOf(PATCH)), /stale/)
   assert.throws(() => applyHunks(TEXT + TEXT, hunksOf(PATCH)), /ambiguous: .* around "two"/)
 })
 
-test('a hunk is found again by its own lines where those around it have changed', () => {
+test('a hunk is found again by its own lines if those around it have changed', () => {
   const [hunk, added] = hunksOf(PATCH) as [Hunk, Hunk]
   const text = 'ONE\ntwo\nFOUR\nsix\nSEVEN\n'
   const asText = (each: Hunk | null) => each?.map(({ op, line }) => op + line)
@@ -102,7 +102,7 @@ test('a hunk takes as many lines of context as one place needs', () => {
   )
 })
 
-test('each name is in one slice of any number, whatever others there are', () => {
+test('each name is in one slice of any number, independent of other names', () => {
   const names = Array.from({ length: 100 }, (_, i) => `bug ${i}`)
   const slices = ['1/3', '2/3', '3/3'].map((slice) => names.filter((name) => isInSlice(name, slice)))
   assert.deepEqual(slices.flat().sort(), names.toSorted())

@@ -11,7 +11,7 @@ const OF_A_KIND_MIN = 5
 /** See README.md, "Add one". */
 const OF_SERVICE_MAX = 300
 
-test('every planted bug applies in exactly one place, and names tests that are there', () => {
+test('every planted bug applies in exactly one place, and lists existing tests', () => {
   const bugs = readBugs()
   assert.ok(bugs.length > 500, `${bugs.length} bugs`)
   const problems = findProblems(bugs)

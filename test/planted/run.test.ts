@@ -27,7 +27,7 @@ function makeBench(): { bench: Bench; text: () => string; runs: string[] } {
   return { bench: { copies: [copy], run }, text, runs }
 }
 
-test('a bug is caught by a test that passes without it, and is taken out again', async () => {
+test('a bug is caught by a test that passes without it, and is removed again', async () => {
   const { bench, text, runs } = makeBench()
   const bugs = [
     bugOf('caught', ['blunt', 'sharp'], 'right'),

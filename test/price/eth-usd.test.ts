@@ -107,7 +107,7 @@ test('a missing field, no JSON and an empty body are no price', async () => {
   }
 })
 
-test('an error status is no price, whatever its body', async () => {
+test('an error status is no price, with any body', async () => {
   for (const status of [201, 204, 400, 404, 429, 500, 503]) {
     assert.equal(await priceOf(status === 204 ? '' : '{"data":{"amount":3000}}', {}, status), null)
   }

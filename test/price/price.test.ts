@@ -17,7 +17,7 @@ after(() => database.close())
 const history = async () => (await pool`SELECT usd FROM price_history ORDER BY hour`).map(({ usd }) => usd)
 const minutesPass = () => pool`UPDATE price SET attempted_at = attempted_at - interval '2 minutes'`
 
-it('keeps the first price of an hour, and asks no more for it', async () => {
+it('keeps the first price of an hour, and requests no other', async () => {
   let asked = 0
   const feed = async () => [null, 2000.5, 3000][asked++] ?? null
   await recordHour(pool, feed, silentLog)
@@ -35,7 +35,7 @@ it('keeps the first price of an hour, and asks no more for it', async () => {
   assert.deepEqual(await history(), [2000.5, 3000])
 })
 
-it('stays without a price where the upstream fails', async () => {
+it('stays without a price if the upstream fails', async () => {
   await pool`DELETE FROM price_history`
   await minutesPass()
   await recordHour(pool, () => Promise.reject(new Error('down')), silentLog)

@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => chain.stop())
 
-test('each database is a migrated one of its own', async () => {
+test('each caller gets its own migrated database', async () => {
   const [one, other] = await Promise.all([createDatabase(), createDatabase()])
   assert.notEqual(one.url, other.url)
   const sql = postgres(one.url, { max: 1 })

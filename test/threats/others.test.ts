@@ -69,7 +69,7 @@ attack('T11: a pending owner can accept, and nothing before', async ({ world, do
   assert.equal(await call(world, 0, 'acceptOwnership'), true)
 })
 
-attack('T13, T18: a stolen payments wallet loses what it holds; nodes and balances stay', async ({ world }) => {
+attack('T13, T18: a stolen payments wallet loses only its balance, nodes and credits stay', async ({ world }) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
   const before = await world.pool`SELECT FROM wallet_outflows`
@@ -83,39 +83,36 @@ attack('T13, T18: a stolen payments wallet loses what it holds; nodes and balanc
   assert.ok((await balanceOf(world, 1)) > 0n, 'its turns are paid')
 })
 
-attack(
-  'T14: a stolen admin key decides what an operator decides, each in the audit log, and sends nothing',
-  async ({ world }) => {
-    const wrong = await world.pay(5, BASIC + 1n)
-    await world.settle()
-    assert.equal((await paymentOf(world, wrong))?.state, 'held')
-    const thief = { name: 'stolen', requestId: null }
-    const done = await releasePayment(world.ctx, thief, { payment: wrong, tierId: 'basic' })
-    assert.ok(!isOperatorRefusal(done))
-    await world.settle()
-    assert.equal((await paymentOf(world, wrong))?.state, 'minted', 'a node at a price of the thief’s choice')
-    assert.ok(!isOperatorRefusal(await changeTier(world.ctx, thief, { tierId: 'basic', priceWei: '1' })))
-    await world.chain.mine()
-    const cheap = await world.pay(6, 1n)
-    await world.settle()
-    assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
-    // As in the runbook: the operator's price, at once, leaves no grace to the thief's.
-    const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
-    assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
-    await world.chain.mine()
-    const late = await world.pay(6, 1n)
-    await world.settle()
-    assert.equal((await paymentOf(world, late))?.state, 'held')
-    const acts = await world.pool<{ action: string }[]>`SELECT action FROM audit WHERE actor = 'stolen' ORDER BY id`
-    assert.deepEqual(
-      acts.map(({ action }) => action),
-      ['released', 'tierChanged'],
-    )
-  },
-)
+attack('T14: a stolen admin key decides as an operator does, with audit rows, and sends nothing', async ({ world }) => {
+  const wrong = await world.pay(5, BASIC + 1n)
+  await world.settle()
+  assert.equal((await paymentOf(world, wrong))?.state, 'held')
+  const thief = { name: 'stolen', requestId: null }
+  const done = await releasePayment(world.ctx, thief, { payment: wrong, tierId: 'basic' })
+  assert.ok(!isOperatorRefusal(done))
+  await world.settle()
+  assert.equal((await paymentOf(world, wrong))?.state, 'minted', 'a node at a price of the thief’s choice')
+  assert.ok(!isOperatorRefusal(await changeTier(world.ctx, thief, { tierId: 'basic', priceWei: '1' })))
+  await world.chain.mine()
+  const cheap = await world.pay(6, 1n)
+  await world.settle()
+  assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
+  // As in the runbook: the operator's price, at once, leaves no grace to the thief's.
+  const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
+  assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
+  await world.chain.mine()
+  const late = await world.pay(6, 1n)
+  await world.settle()
+  assert.equal((await paymentOf(world, late))?.state, 'held')
+  const acts = await world.pool<{ action: string }[]>`SELECT action FROM audit WHERE actor = 'stolen' ORDER BY id`
+  assert.deepEqual(
+    acts.map(({ action }) => action),
+    ['released', 'tierChanged'],
+  )
+})
 
 attack(
-  'T12: nodes that a thief of the minter and of an admin key buys for a wei count as paid, until they are expelled',
+  'T12: nodes that a thief of both keys buys for a wei count as paid until they are expelled',
   async ({ world, thief, done, desk, sign, doctor }) => {
     const honest = await world.pay(5, BASIC)
     await world.settle()

@@ -55,7 +55,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await page.getByText('0.08 ETH').first().waitFor()
   })
 
-  test('rounds are paused and go on', async () => {
+  test('rounds are paused and resumed', async () => {
     await go('Rounds')
     await page.getByRole('button', { name: 'Pause rounds…' }).click()
     await confirm('Pause rounds')
@@ -68,7 +68,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await axe()
   })
 
-  test('terms are previewed with what the owner has to send, entered, and taken back', async () => {
+  test('terms are previewed with the owner’s transaction, entered, and cancelled', async () => {
     await go('Terms')
     const rows = page.getByRole('table', { name: 'Credit terms' }).getByRole('row')
     await rows.filter({ hasText: 'in force' }).waitFor()
@@ -104,7 +104,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     assert.equal(await rows.count(), before)
   })
 
-  test('the payments wallet is changed, taken back, replaced as stolen, and the books of the old one are closed', async () => {
+  test('the payments wallet is changed, cancelled, replaced as stolen, and its old books closed', async () => {
     const [former, planned, next] = [
       wellKnown.paymentAddress,
       wallet(12, wellKnown).address,

@@ -28,7 +28,7 @@ test('an amount in ether is its exact wei, or none', () => {
   assert.equal(weiOf(plainEther(1234567890123456789012n)), 1234567890123456789012n)
 })
 
-test('a difference is told in the unit in which it is short', () => {
+test('a difference has the unit that makes it short', () => {
   assert.equal(difference(10n ** 16n + 7n, 10n ** 16n), '7 wei more')
   assert.equal(difference(10n ** 16n, 3n * 10n ** 16n), '0.02 ETH less')
 })
@@ -73,7 +73,7 @@ test('changes are the fields that differ, amounts in ether and wei', () => {
   assert.equal(inUnits('holdingReadWei', 7n), '7')
 })
 
-test('a form asks for what its act declares, sends what was changed, and names the field that a refusal is about', () => {
+test('a form has its act’s fields, sends what changed, and marks the field of a refusal', () => {
   const declared = {
     priceWei: { help: 'its price', value: 'wei', required: true },
     mode: { help: 'hold or all', value: 'word', required: true, words: ['hold', 'all'] },

@@ -34,7 +34,7 @@ describe('the console', { skip: noBrowser }, () => {
   })
   after(() => receiver.close())
 
-  test('opens to the right key alone, forgets it on a reload, and keeps it for the tab where that is chosen', async () => {
+  test('opens to the right key only, forgets it on a reload, or keeps it for the tab by choice', async () => {
     await page.getByLabel('Admin key').fill('not the key')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByText('The service does not know this key.').waitFor()
@@ -64,7 +64,7 @@ describe('the console', { skip: noBrowser }, () => {
     await axe()
   })
 
-  test('a held payment is shown with its evidence, and released in a tier that is named', async () => {
+  test('a held payment is shown with its evidence, and released in the chosen tier', async () => {
     await wallet(5, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI)
     await go('Payments')
     await page.locator('.rows summary').getByTitle(wallet(5, wellKnown).address).waitFor()
@@ -105,7 +105,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
   })
 
-  test('held payments are found by wallet and by transaction, and several are dismissed at once after a preview', async () => {
+  test('held payments are found by wallet and transaction, and dismissed together after a preview', async () => {
     const [one, other] = [wallet(6, wellKnown), wallet(7, wellKnown)]
     const hash = await one.pay(wellKnown.paymentAddress, ODD_WEI + 1n)
     await other.pay(wellKnown.paymentAddress, ODD_WEI + 2n)
@@ -140,7 +140,7 @@ describe('the console', { skip: noBrowser }, () => {
 
   testTrends(opened)
 
-  test('a difference from the contract is told by its field, with both amounts', async () => {
+  test('a difference from the contract shows its field and both amounts', async () => {
     // The ledger has none, because this tests only the page.
     const read = await fetch(`${service.url}/api/admin/reconciliation`, { headers: { 'x-admin-key': key() } })
     const drift = { kind: 'node', nodeId: 1, field: 'creditedWei', ledger: '5', chain: '1000000000000000' }
@@ -186,7 +186,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
   })
 
-  test('a stuck account is shown with the reason, and taken over where the operator says so', async () => {
+  test('a stuck account is shown with the reason, and taken over if the operator confirms', async () => {
     // Only a wrong provider, or a key used elsewhere, makes one. This tests how the page handles it.
     const sender = wallet(1, wellKnown).address
     const senders = [{ sender, said: 5_000, known: 7, sinceBlock: 12, takeOver: false }]
@@ -209,7 +209,7 @@ describe('the console', { skip: noBrowser }, () => {
     await go('Payments')
   })
 
-  test('a wallet is put on the deny list, its payment is held, and it is taken off again', async () => {
+  test('a wallet is put on the deny list, its payment is held, and it is removed again', async () => {
     const denied = wallet(9, wellKnown)
     await go('Deny list')
     await page.getByText('No wallet is on the list.').waitFor()
@@ -251,7 +251,7 @@ describe('the console', { skip: noBrowser }, () => {
     await until('the node', async () => (await denied.nodesOf()).length === 1)
   })
 
-  test('an unpaid node waits for a grant, which needs a reason and can be taken back', async () => {
+  test('an unpaid node waits for a grant, which needs a reason and can be cancelled', async () => {
     await go('Nodes')
     await page.getByText('No node waits for a grant.').waitFor()
     const [paid] = await wallet(5, wellKnown).nodesOf()
@@ -284,7 +284,7 @@ describe('the console', { skip: noBrowser }, () => {
     await axe()
   })
 
-  test('webhooks: what was delivered is shown and sent again, and an endpoint that was given up on is sent to again', async () => {
+  test('webhooks: deliveries are shown and sent again, also to an endpoint that was given up', async () => {
     await go('Webhooks')
     await page
       .getByRole('row', { name: /127\.0\.0\.1/ })
@@ -331,7 +331,7 @@ describe('the console', { skip: noBrowser }, () => {
 
   testPhone(opened)
 
-  test('the statement adds up, its file comes, and the audit log knows who did what', async () => {
+  test('the statement adds up, its file arrives, and the audit log shows who did what', async () => {
     await go('Books')
     await page.getByText('Total sales').waitFor()
     const [file] = await Promise.all([

@@ -61,7 +61,7 @@ describe('facts', { skip: noBrowser }, () => {
     }
   })
 
-  test('an address or a hash stays whole in its box on pages beside the others, and when the whole is shown', async () => {
+  test('an address or hash stays whole in its box beside others, also when it is expanded', async () => {
     for (const width of [360, 1280]) {
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       for (const path of ['/withdraw.html', '/docs', '/runbook.html', '/nowhere', '/console']) {
@@ -78,7 +78,7 @@ describe('facts', { skip: noBrowser }, () => {
     }
   })
 
-  test('what is chosen has an outline where a browser forces its own colours, and nothing else has', async () => {
+  test('only a chosen item has an outline if a browser forces its own colours', async () => {
     const page = await browser.newPage({ forcedColors: 'active' })
     for (const path of ['/', '/buy/basic', '/rounds', '/node/1', '/owner']) {
       await page.goto(at(path))
@@ -96,7 +96,7 @@ describe('facts', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('a wallet may hold as many nodes of a tier as the lower of two caps allows: the tier’s and the contract’s', async () => {
+  test('a wallet may hold as many nodes of a tier as the lower of tier and contract caps allows', async () => {
     const page = await browser.newPage()
     await page.goto(at('/buy'))
     for (const [tier, most] of [
@@ -127,7 +127,7 @@ describe('facts', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('without a price feed nothing is marked as missing: amounts stand without dollars', async () => {
+  test('without a price feed nothing is marked missing, and amounts appear without dollars', async () => {
     const page = await browser.newPage()
     let isConnected = false
     await announceWallet(page, async ({ method }) => {

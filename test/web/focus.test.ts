@@ -68,7 +68,7 @@ describe('the focus', { skip: noBrowser }, () => {
     await isOn('main')
   })
 
-  test('comes back from a dialog whose opener is gone, and from a wallet that is disconnected', async () => {
+  test('returns from a dialog whose opener is gone, and from a disconnected wallet', async () => {
     await installWallet(page, 3, 'http://127.0.0.1:9')
     await page.goto(at('/owner'))
     await press('Connect a wallet')
@@ -91,7 +91,7 @@ describe('the focus', { skip: noBrowser }, () => {
     '/owner',
     '/console',
   ])
-    test(`stays on the page whatever button of ${path} is pressed`, async () => {
+    test(`stays on the page with any button of ${path}`, async () => {
       await page.goto(at(path))
       await page.locator('.top search').waitFor()
       await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
@@ -107,7 +107,7 @@ describe('the focus', { skip: noBrowser }, () => {
       }
     })
 
-  test('stays where a user puts it: a press beside every control takes it from all of them', async () => {
+  test('stays at the user’s choice: a press beside every control takes it from all of them', async () => {
     await page.goto(at('/buy/basic'))
     await page.getByRole('button', { name: 'One more' }).focus()
     await page.locator('h1').click()

@@ -99,7 +99,7 @@ for (const [locale, group] of [
     assert.deepEqual(spans.slice(4), ['in 3 hours', '2 minutes ago', 'tomorrow'])
   })
 
-test('what is pasted is read as the address or the hash in it, and marks that nobody sees are left out', () => {
+test('an address or hash is read from pasted text, without invisible marks', () => {
   const address = `0x${'aB'.repeat(20)}`
   const hash = `0x${'1f'.repeat(32)}`
   for (const [text, read] of [

@@ -51,7 +51,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
   const etherOf = async (address: string) =>
     BigInt(await world.chain.rpc<string>('eth_getBalance', [address, 'latest']))
 
-  test('is offered by the owner’s own page to those who do not sign in, and goes on when service and database are gone', async () => {
+  test('is offered on the owner’s page before a sign-in, and works without service and database', async () => {
     const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(60_000)
     await installWallet(page, OWNER, world.chain.rpcUrl)
@@ -71,7 +71,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('withdraws from one node and from all, asks about a foreign address, and needs no server', async () => {
+  test('withdraws from one node and from all, confirms a foreign address, and needs no server', async () => {
     const [first = 0n] = await world.read<bigint[]>('nodesOf', [world.at(OWNER)])
     const before = await balanceOf(first)
     assert.ok(before > 0n)

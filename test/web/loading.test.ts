@@ -43,7 +43,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
   }
   const gone = (route: Route) => route.fulfill({ status: 404, body: 'gone' })
 
-  test('is asked for again: for a script that is lost once the page is loaded anew', async () => {
+  test('is requested again, and for a lost script the page reloads', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/round-/, (route) => route.abort(), { times: 1 })
     await page.goto(at('/round/1'))
@@ -52,7 +52,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('for good, has the page loaded anew once; then the part says so, stands alone, and its button loads the page', async () => {
+  test('if lost for good, reloads the page once, then shows that with a button that reloads it', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/round-/, gone)
     await page.goto(at('/'))
@@ -69,7 +69,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('later than the page is told, with a button that loads the page', async () => {
+  test('later than the page is reported, with a button that reloads the page', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/recompute-/, gone)
     await page.goto(at('/round/1'))
@@ -78,7 +78,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('the first script of a release that is gone has the page loaded anew, once', async () => {
+  test('a missing first script of a past release reloads the page once', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/index-.*\.js/, gone, { times: 1 })
     await page.goto(at('/buy'))
@@ -162,7 +162,7 @@ describe('a browser', { skip: noBrowser }, () => {
   })
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
 
-  test('without TLS copies all the same, by what is selected', async () => {
+  test('copies without TLS, too, from the selection', async () => {
     const page = await browser.newPage()
     await page.addInitScript(`{
       Object.defineProperty(navigator, 'clipboard', { value: undefined })
@@ -191,7 +191,7 @@ describe('a browser', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('says of a payment that it cannot be checked while the chain answers unclearly, not that anything is out of reach', async () => {
+  test('shows that it cannot check a payment on an unclear chain, not that all is out of reach', async () => {
     const page = await browser.newPage()
     await page.goto(at(`/payment/${hashOf('unclear')}`))
     const said = page.getByRole('alert')
@@ -201,7 +201,7 @@ describe('a browser', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('says of each held payment what is true of it, and asks the operator with its hash', async () => {
+  test('tells the truth about each held payment, and contacts the operator with its hash', async () => {
     const page = await browser.newPage()
     for (const [reason, says, notSays] of [
       ['oldWallet', /went to that wallet\. The operator decides/, /Nothing is lost/],
@@ -231,7 +231,7 @@ const sources = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => [name, readFileSync(join(SOURCE, name), 'utf8')] as const)
 
-test('storage is read and written in one file, which goes on without any', () => {
+test('storage is read and written in one file, which works without any', () => {
   const bare = sources.filter(([name, text]) => name !== 'kept.ts' && /\b(local|session)Storage\b/.test(text))
   assert.deepEqual(
     bare.map(([name]) => name),
@@ -239,7 +239,7 @@ test('storage is read and written in one file, which goes on without any', () =>
   )
 })
 
-test('what is code to a reader is translated by no browser: addresses, hashes, keys, commands', () => {
+test('no browser translates addresses, hashes, keys and commands', () => {
   const open = sources.flatMap(([name, text]) =>
     [...text.matchAll(/<code(?![a-z])[^>]*>/g)]
       .filter(([tag]) => !tag.includes('translate="no"'))

@@ -180,14 +180,14 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('a round says what the seed of each turn rests on', async () => {
+  test('a round shows what the seed of each turn rests on', async () => {
     const page = await browser.newPage()
     await page.goto(at('/round/1'))
     await page.getByText('proven by the hash of its block').first().waitFor()
     await page.close()
   })
 
-  test('a payment says what it rests on; one that waits is looked at again, until it is decided', async () => {
+  test('a payment shows what it rests on, and is read again until it is decided', async () => {
     const page = await browser.newPage()
     await page.clock.install()
     const txHash = `0x${'1'.repeat(64)}`
@@ -245,7 +245,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('a plot tells each bar in local time and UTC, and the text beside it tells the whole', async () => {
+  test('a plot labels each bar in local time and UTC, and the text beside it gives the whole', async () => {
     const page = await browser.newPage({ timezoneId: 'Asia/Kathmandu' })
     await page.goto(at('/rounds'))
     const plot = page.locator('.chart')
@@ -270,7 +270,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('the search finds nodes, rounds, wallets and transactions; the sale has its name, network and explorer', async () => {
+  test('search finds nodes, rounds, wallets and transactions, and the sale has name and network', async () => {
     const page = await browser.newPage()
     await withBrand(page, 'Aurora Nodes')
     await page.goto(at('/'))
@@ -306,7 +306,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('on a chain with names the search finds wallets by them, through the wallet of this browser', async () => {
+  test('on a chain with names the search finds wallets by name, through the browser’s wallet', async () => {
     const page = await browser.newPage()
     await page.route('**/.well-known/node-ledger.json', async (route) => {
       const answer = await route.fetch()

@@ -97,7 +97,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('a page that is reloaded at each moment of a purchase goes on from there', async () => {
+  test('a page that is reloaded at any moment of a purchase resumes there', async () => {
     const { page } = await open(6)
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).waitFor()
@@ -120,7 +120,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('while the database is gone the page says so, and a payment that was made meanwhile comes to its node', async () => {
+  test('the page reports a lost database, and a payment made meanwhile gets its node', async () => {
     const { page } = await open(7)
     await page.goto(`${service.url}/owner`)
     await page.getByRole('button', { name: 'Connect a wallet' }).waitFor()
@@ -136,7 +136,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('while the chain stands still the page sells nothing unchecked, and goes on with it', async () => {
+  test('while the chain stops, the page sells nothing unchecked, and then resumes', async () => {
     const { page } = await open(8)
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).click()

@@ -91,7 +91,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     assert.equal(await paidWith(other.page), '0x')
   })
 
-  test('never stands in a QR code, nor in what is copied by hand', async () => {
+  test('is in no QR code and in no text that is copied by hand', async () => {
     const { page } = await come(8)
     await page.getByLabel('QR code or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
@@ -102,7 +102,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     await page.getByText('Referred by friends.').waitFor()
   })
 
-  test('of the buyer’s own wallet is not sent, and the page says so', async () => {
+  test('of the buyer’s own wallet is not sent, and the page tells that', async () => {
     await act('referrals', { code: 'mine', payee: wallet(13, wellKnown).address, commissionBps: 500 })
     await wallet(19, wellKnown).pay(wallet(19, wellKnown).address, 1n)
     await until('the code counts', async () => (await service.get<{ open: boolean }>('/api/referrals/mine')).open)
@@ -135,7 +135,7 @@ describe('a referral code', { skip: noBrowser }, () => {
       )
   })
 
-  test('does not travel from a contract wallet, and the page says so', async () => {
+  test('does not travel from a contract wallet, and the page tells that', async () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 15)
     const page = await (await browser.newContext({ viewport: SIZES.phone })).newPage()
     page.setDefaultTimeout(HANGING_MS)

@@ -131,7 +131,7 @@ describe('as a Safe App', { skip: noBrowser }, () => {
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('the console is in no frame, and neither is a page for a site that was not named', async () => {
+  test('the console is in no frame, and neither is a page for an unlisted site', async () => {
     const page = await open('/console')
     const complaints = complaintsOf(page)
     await page.goto(site)

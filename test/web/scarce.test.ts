@@ -98,7 +98,7 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await page.close()
     })
 
-  test('what is left is being paid for: the page says that it may come free, and pays at the second press', async () => {
+  test('if others are paying for the last nodes, the page tells that, and pays at a second press', async () => {
     const priceWei = ETHER / 95n
     await enter('last', priceWei, { supply: 1 })
     const { page, pay } = await open('/buy/last', { width: 360, height: 800 })

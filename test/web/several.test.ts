@@ -20,7 +20,7 @@ const NEVER = 'new Promise(() => {})'
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
 
-describe('several nodes at once', { skip: noBrowser }, () => {
+describe('several nodes in one purchase', { skip: noBrowser }, () => {
   let service: Service
   let browser: Browser
   let wellKnown: WellKnown
@@ -74,7 +74,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
   }
 
   for (const [account, [size, viewport]] of Object.entries(SIZES).entries())
-    test(`what is refused midway is told by number, kept over a reload, and bought in the end (${size})`, async () => {
+    test(`a rejected one of several is reported by number, survives a reload, and is bought later (${size})`, async () => {
       const { page, own, nodes } = await openWallet(5 + account, 3, viewport)
       assert.deepEqual(await violations(page), [])
       await answerNth(page, 3, `Promise.resolve(${REFUSED})`)
@@ -96,7 +96,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
       assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
     })
 
-  test('a reload while the wallet asks for the second sells nothing more until the buyer has looked', async () => {
+  test('a reload while the wallet shows the second sells nothing more before the buyer has looked', async () => {
     const { page, own, nodes } = await openWallet(7, 3)
     await answerNth(page, 2, NEVER)
     await press(page, 'Pay 0.03 ETH')
@@ -114,7 +114,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
   })
 
   for (const [nth, [size, viewport]] of Object.entries(SIZES).entries())
-    test(`a transfer whose answer a reload has lost is found, and only the rest is offered (${size})`, async () => {
+    test(`a transfer whose answer a reload lost is found, and only the others are offered (${size})`, async () => {
       const { page, own, nodes } = await openWallet(14 + nth, 3, viewport)
       await answerNth(page, 2, `sent().then(() => ${NEVER})`)
       await press(page, 'Pay 0.03 ETH')
@@ -171,7 +171,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
       assert.equal(nodes.length, 3)
     })
 
-    test(`a contract wallet that cannot is asked for each (${size})`, async () => {
+    test(`a contract wallet without batches gets each payment alone (${size})`, async () => {
       const { page, safe, asked } = await openSafe(12 + nth, 'transactions', viewport)
       await press(page, 'Pay 0.03 ETH')
       await allMinted(page, 3)

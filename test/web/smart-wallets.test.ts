@@ -85,7 +85,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     assert.deepEqual(asked, ['wallet_sendCalls'])
   })
 
-  test('a wallet of an unknown kind is told before, held after, and bought once it signs in', async () => {
+  test('a wallet of an unknown kind is warned before, held after, and bought once it signs in', async () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 6, false)
     const { page } = await open(safe, 'transactions')
     await checkout(page)
@@ -102,7 +102,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await page.getByText(/Node \d+ is yours/).waitFor()
   })
 
-  test('where the wallet sends nothing, the page gives the call to make, and follows it by its hash', async () => {
+  test('if the wallet sends nothing, the page gives the call to make, and follows it by its hash', async () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 7)
     const { page } = await open(safe, 'nothing')
     await checkout(page)
@@ -139,7 +139,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
-  test('where contracts are held, the checkout says so before it pays, and the page says who looks', async () => {
+  test('if contracts are held, the checkout tells that before it pays, and then who decides', async () => {
     const mode = await fetch(`${service.url}/api/admin/contract-wallets`, {
       method: 'POST',
       headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },

@@ -41,7 +41,7 @@ test('quotes nothing while the minter may mint no node more, or a payment waits 
   await service.close()
 })
 
-test('the pages offer nothing meanwhile, and a payment says whom it waits for', { skip: noBrowser }, async () => {
+test('the pages offer nothing meanwhile, and a payment shows whom it waits for', { skip: noBrowser }, async () => {
   const readings = { maxPerWallet: async () => 3 } as unknown as Readings
   const [service, browser] = await Promise.all([startService({ readings }), startBrowser()])
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`

@@ -224,7 +224,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     }
   })
 
-  test('a wallet that the page has not found again yet is let go all the same', async () => {
+  test('a wallet that the page has not found again yet is still disconnected', async () => {
     const { page } = await open(15)
     await page.addInitScript(`{
       const answer = window.walletAnswer
@@ -243,7 +243,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('a wallet that cannot reach its node says so, and works again when it can', async () => {
+  test('a wallet that cannot reach its node reports that, and works again when it can', async () => {
     const { page, own } = await open(7)
     await page.goto(`${service.url}/buy/basic`)
     await connect(page)
@@ -255,7 +255,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText(/Node \d+ is yours/).waitFor()
   })
 
-  test('a payment that is held says why and what happens next; what buys nothing says so', async () => {
+  test('a held payment shows why and what happens next, and so does one that buys nothing', async () => {
     const { page, own, complaints } = await open(8)
     const pay = (account: number, value: bigint) => wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
     // Account 10 holds none of the tokens that the Founder tier requires.
@@ -280,7 +280,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('This transaction will not become a node automatically.').waitFor()
   })
 
-  test('a wallet whose payment would be held cannot pay, and is told why', async () => {
+  test('a wallet whose payment would be held cannot pay, and sees why', async () => {
     // It holds none of the tokens that the Founder tier requires.
     const { page, own } = await open(11)
     const answers = /\/api\/can-buy\//
@@ -303,7 +303,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(own.asked, [])
   })
 
-  test('a phone pays by the QR code on a page without a wallet, which goes on by itself', async () => {
+  test('a phone pays by the QR code on a page without a wallet, which continues automatically', async () => {
     const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(HANGING_MS)
     const phone = wallet(9, wellKnown)
@@ -332,7 +332,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('a phone pays by hand what the page copies, connects nothing, and is led to its node by the hash', async () => {
+  test('a phone pays by hand what the page copies, connects nothing, and finds its node by hash', async () => {
     const phone = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
     const context = await browser.newContext({ ...phone, permissions: ['clipboard-write', 'clipboard-read'] })
     const page = await context.newPage()

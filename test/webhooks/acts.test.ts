@@ -26,7 +26,7 @@ async function told(): Promise<{ type: string; data: Record<string, unknown> }[]
   return rows.map(({ body }) => JSON.parse(body))
 }
 
-test('what was decided is an event, with who and about what; nothing else of the row is in it', async () => {
+test('a decision is an event with its actor and subject, and nothing else of the row', async () => {
   const hash = await desk.world.pay(14, ETHER / 100n - 9n)
   await desk.world.settle()
   await told()
@@ -44,7 +44,7 @@ test('what was decided is an event, with who and about what; nothing else of the
   )
 })
 
-test('what the passes wrote down for a person is, and what they wrote for the record is not', async () => {
+test('passes’ rows for a person are events, and their rows for the record are not', async () => {
   const { pool } = desk.world
   for (const action of [
     'halted',
@@ -95,7 +95,7 @@ test('an act that is undone is no event', async () => {
   assert.deepEqual(await told(), [])
 })
 
-test('a chat gets a sentence in its own field, any other receiver the event; either with where to look and what to do', () => {
+test('a chat gets a sentence in its field, others the event, both with links and steps', () => {
   const origin = 'https://nodes.example'
   const txHash = `0x${'ab'.repeat(32)}`
   const data = { txHash, from: '0xcd', valueWei: '10000000000000123', tierId: null, reason: 'wrongAmount' }
@@ -123,7 +123,7 @@ Where: ${consoleUrl}`
   })
 })
 
-test('each kind of event is told of a row of the audit log or by a trigger, and is in the documents', () => {
+test('each kind of event comes from an audit row or a trigger, and is in the documents', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
   const byTriggers = new Set(
     [...read('migrations/0001_schema.sql').matchAll(/'([a-z]+\.[a-z]+)'/g)].map(([, type]) => type ?? ''),
@@ -136,14 +136,14 @@ test('each kind of event is told of a row of the audit log or by a trigger, and 
   for (const [type] of kinds) assert.ok(page.includes(`\`${type}\``), type)
 })
 
-test('each row that a kind names is written somewhere', () => {
+test('each row of a kind is written somewhere', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('webhooks/kinds.ts'))
   const text = source.map((path) => readFileSync(`${ROOT}/${path}`, 'utf8')).join('\n')
   for (const { acts = [] } of Object.values(KINDS))
     for (const act of acts) assert.ok(text.includes(`'${act}'`), `nothing writes ${act}`)
 })
 
-test('each row that a kind names is its event', async () => {
+test('each row of a kind is its event', async () => {
   for (const [type, { acts = [] }] of Object.entries(KINDS)) {
     for (const action of acts) {
       const detail = { count: 1, drifts: [{}], low: ['nodes'], spent: 'nodes' }

@@ -20,7 +20,7 @@ after(async () => {
   await receiver.close()
 })
 
-test('the delivery log tells what was sent and what came of it, page by page, and a delivery can be made again', async () => {
+test('the delivery log shows what was sent with its outcome, by pages, and repeats a delivery', async () => {
   const { world } = desk
   // No tier's price, and no dust, so it is held.
   const odd = [1n, 2n, 3n].map((wei) => ETHER / 10_000n + wei)

@@ -55,7 +55,7 @@ const statesOf = async (url: string) =>
 const toldTo = async () =>
   Object.fromEntries((await listEndpoints(pool)).map(({ endpoint, events }) => [endpoint, events]))
 
-test('each endpoint of the settings is sent the kinds that are chosen for it, and all where none are', async () => {
+test('each endpoint of the settings gets its chosen kinds, or all without a choice', async () => {
   const [a, b] = receivers()
   const urls = [a.url, b.url, SLACK]
   const events = [['payment.held', 'funds.low'], ['all'], ['signer.down']]
@@ -74,13 +74,13 @@ test('each endpoint of the settings is sent the kinds that are chosen for it, an
   assert.match(told[endpointName(MAIL)] ?? '', /^payment\.held,refund\.alarm,.*passes\.resumed/)
 })
 
-test('an event that no endpoint is told is not written down', async () => {
+test('an event that no endpoint receives is not stored', async () => {
   await addEndpoint(pool, { url: SLACK, secrets: [], events: ['funds.low'] }, 'test')
   await tell('payment.minted', 'funds.low')
   assert.deepEqual([...(await pool`SELECT type FROM webhook_events`)], [{ type: 'funds.low' }])
 })
 
-test('a choice holds from the next event on; what waits of other kinds is not sent, and can be by hand', async () => {
+test('a choice holds from the next event on: other kinds that wait are sent by hand only', async () => {
   const [{ url }, b] = receivers()
   await addEndpoint(pool, { url, secrets: [SECRET] }, 'test')
   await addEndpoint(pool, { url: b.url, secrets: [SECRET] }, 'test')
@@ -124,7 +124,7 @@ test('a choice holds from the next event on; what waits of other kinds is not se
   )
 })
 
-test('a choice stays where the endpoint gets another secret, and is taken where it is named again', async () => {
+test('a choice survives a new secret, and is replaced if it is given again', async () => {
   const [{ url }] = receivers()
   const endpoint = endpointName(url)
   const add = (more: object) => ask(addWebhook, { url, secret: SECRET, ...more })
@@ -135,7 +135,7 @@ test('a choice stays where the endpoint gets another secret, and is taken where 
   assert.equal((await toldTo())[endpoint], 'all')
 })
 
-test('mail is chosen for alike: by its URL, which has the last word when it is added, or by an act', async () => {
+test('mail has its kinds alike: by its URL, which prevails when it is added, or by an act', async () => {
   const named = `${MAIL}&events=payment.minted`
   await addEndpoint(pool, { url: named, secrets: [], events: ['funds.low'] }, 'test')
   await addEndpoint(pool, { url: MAIL, secrets: [], events: ['all'] }, 'test')
@@ -146,7 +146,7 @@ test('mail is chosen for alike: by its URL, which has the last word when it is a
   assert.equal(Object.keys(await statesOf(MAIL)).length, 3)
 })
 
-test('a kind that there is none of is refused, with those that there are', async () => {
+test('an unknown kind is refused, with the list of kinds', async () => {
   const [{ url }] = receivers()
   const wrong = ['payment.hold', 'all,payment.held', 'payment.held,', '__proto__', ',']
   for (const events of wrong) {

@@ -81,7 +81,7 @@ test('a mail server and a chat need no signing secret, and their URLs are shown 
   assert.equal(describeConfig(config).WEBHOOK_URL, 'smtps://***@mail.example/***,https://hooks.slack.com/***')
 })
 
-test('several URLs, and two secrets while they are rotated, are taken and shown masked', () => {
+test('several URLs, and two secrets during a rotation, are accepted and shown masked', () => {
   const config = load({
     WEBHOOK_URL: `${URL_A}, https://other.example/x`,
     WEBHOOK_SECRET: `${SECRET},${SECRET_BEFORE}`,
@@ -94,7 +94,7 @@ test('several URLs, and two secrets while they are rotated, are taken and shown 
   assert.equal(local.webhooks?.allowPrivate, true)
 })
 
-test('one choice of events is for all endpoints, several are for each in turn, and the commas of a mail server’s are its own', () => {
+test('one choice of events is for all endpoints, several for each in turn, beside mail commas', () => {
   const mail = `${MAIL}&events=payment.held, funds.low`
   const given = { WEBHOOK_URL: `${URL_A}, ${mail},https://hooks.slack.com/services/T/B/x`, WEBHOOK_SECRET: SECRET }
   const { webhooks } = load(given)

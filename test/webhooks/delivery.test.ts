@@ -58,7 +58,7 @@ const typesOf = (received: readonly Received[]) => received.map(({ event }) => e
 const hurry = () => world.pool`UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending'`
 const headersOf = (received: Received | undefined) => (received?.headers ?? {}) as Record<string, string>
 
-test('events from before any delivery are delivered then, each signed so that the reference library takes it', async () => {
+test('events from before any delivery are sent then, each with a signature for the library', async () => {
   await world.pay(5, BASIC)
   await world.pay(6, ODD)
   await world.rest()
@@ -86,7 +86,7 @@ test('events from before any delivery are delivered then, each signed so that th
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('an event says what the ledger holds', async () => {
+test('an event contains what the ledger holds', async () => {
   const [minted] = await eventsOf('payment.minted')
   const [node] = await world.pool`
     SELECT n.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", n.block_number AS "blockNumber", n.block_hash AS "blockHash",
@@ -116,7 +116,7 @@ async function eventsOf(type: string): Promise<Received['event'][]> {
   return rows.map(({ body }) => JSON.parse(body))
 }
 
-test('while secrets are rotated an event carries a signature of each, so that either receiver takes it', async () => {
+test('during a rotation an event has a signature by each secret, so either receiver accepts it', async () => {
   await world.pay(6, ODD + 777n)
   await world.rest()
   await deliver([SECRET, SECRET_BEFORE])
@@ -126,7 +126,7 @@ test('while secrets are rotated an event carries a signature of each, so that ei
   for (const secret of [SECRET, SECRET_BEFORE]) new Webhook(secret).verify(received.body, headersOf(received))
 })
 
-test('a receiver that fails is tried again with the same id and body, after the convention’s waits', async () => {
+test('a failing receiver is retried with the same id and body, after the convention’s waits', async () => {
   let failures = 0
   receiver.answer = (response) => void response.writeHead(failures++ === 0 ? 500 : 200).end()
   await world.pay(6, ODD + 778n)
@@ -149,7 +149,7 @@ test('a receiver that fails is tried again with the same id and body, after the 
   )
 })
 
-test('an event that failed ten times is given up on, kept, and sent again when the operator says so', async () => {
+test('an event that failed ten times is given up, kept, and sent again at the operator’s request', async () => {
   receiver.answer = (response) => void response.writeHead(503).end()
   await world.pay(6, ODD + 779n)
   await world.rest()
@@ -173,7 +173,7 @@ test('an event that failed ten times is given up on, kept, and sent again when t
   assert.deepEqual(await redeliver(world, actor, { id: 999_999 }).then((r) => 'because' in r && r.because), 'notFound')
 })
 
-test('an endpoint that says it is gone, or has failed for days, is sent nothing more until it is enabled again, and then all of it', async () => {
+test('an endpoint that is gone, or fails for days, gets nothing until it is enabled, then all', async () => {
   const disabled = async () =>
     (
       await world.pool<
@@ -247,7 +247,7 @@ test('an event is there if and only if its fact is: a fact that is rolled back i
   assert.deepEqual(await world.pool`SELECT count(*) AS n FROM webhook_events`, before)
 })
 
-test('a reorganisation is reported, and what comes back in another block is another event', async () => {
+test('a reorg is reported, and a payment’s return in another block is another event', async () => {
   await deliver()
   const txHash = await world.pay(8, BASIC)
   await world.settle()
@@ -268,7 +268,7 @@ test('a reorganisation is reported, and what comes back in another block is anot
   assert.ok(Number(reorganised?.event.data.toBlock) < Number(first?.event.data.blockNumber))
 })
 
-test('T9: funds that become low are reported once, though they come and go, and once more when they become low after they sufficed for a while', async () => {
+test('T9: low funds are reported once, and once more only after they sufficed for a while', async () => {
   const { distributor, ctx } = {
     distributor: world.at(2),
     ctx: world.instance({ rules: { fundsWarnTransactions: 50 } }).ctx,
@@ -318,7 +318,7 @@ test('a budget that runs low or is spent is reported once, and once more when it
   assert.deepEqual([spent?.data.spent, spent?.data.nodes, spent?.data.cohorts], ['nodes', 0, 1_000])
 })
 
-test('drift is reported with what differs', async () => {
+test('drift is reported with its differences', async () => {
   await deliver()
   await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei + 1 WHERE node_id = 1`
   await world.chain.mine()

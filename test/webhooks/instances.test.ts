@@ -40,7 +40,7 @@ const held = async () => {
   await desk.world.rest()
 }
 
-test('of instances that start at once with other settings one names the endpoints, once', async () => {
+test('of simultaneous starts with other settings one sets the endpoints, once', async () => {
   const [one, other] = receivers
   await Promise.all([start(one.url), start(one.url), start(one.url)])
   assert.deepEqual(await told(), [endpointName(one.url)])
@@ -58,13 +58,13 @@ test('of instances that start at once with other settings one names the endpoint
   await desk.world.pool`UPDATE webhook_endpoints SET active = true`
 })
 
-test('an instance that names no endpoint takes none away', async () => {
+test('an instance without endpoints removes none', async () => {
   await start()
   await held()
   await until('the event', () => receivers[0].received.length === 1)
 })
 
-test('an instance that may not send to an endpoint uses up none of its attempts: another one sends, at once', async () => {
+test('an instance that may not reach an endpoint uses no attempt, and another sends immediately', async () => {
   const { pool } = desk.world
   const [one] = receivers
   const others = running.splice(0)
@@ -87,7 +87,7 @@ test('an instance that may not send to an endpoint uses up none of its attempts:
   one.received.length = before
 })
 
-test('an endpoint that an act adds is served by instances that run already, and one that it removes is by none', async () => {
+test('running instances serve an endpoint that an act adds, and none that it removes', async () => {
   const [one, other] = receivers
   const added = await desk.post('webhooks', { url: other.url, secret: SECRET })
   assert.deepEqual([added.status, added.json.added], [200, true])

@@ -114,7 +114,7 @@ const left = async () =>
   (await pool<{ n: number }[]>`SELECT count(*) AS n FROM webhook_deliveries WHERE state = 'pending'`)[0]?.n
 const HASH = `0x${'ab'.repeat(32)}`
 
-test('what asks for somebody is mailed to each, with what to do and where; what is news is not', async () => {
+test('what needs a person is mailed to each, with steps and links, and news is not', async () => {
   await deliver(urlOf())
   await tell('payment.minted', { txHash: HASH })
   await tell('payment.held', { txHash: HASH, reason: 'wrongAmount', valueWei: '1500000000000000000' })
@@ -133,7 +133,7 @@ test('what asks for somebody is mailed to each, with what to do and where; what 
   assert.equal((await endpoint())?.lastError, null)
 })
 
-test('what waits at once is one mail, the oldest first; a mail tells the kinds that its URL names', async () => {
+test('waiting events are one mail, oldest first, and a mail has the kinds in its URL', async () => {
   await addEndpoint(pool, { url: urlOf('&events=payment.minted,funds.low'), secrets: [] }, 'test')
   for (let nodeId = 1; nodeId <= 20; nodeId++) await tell('payment.minted', { nodeId })
   await tell('payment.held', { txHash: HASH })
@@ -148,7 +148,7 @@ test('what waits at once is one mail, the oldest first; a mail tells the kinds t
   )
 })
 
-test('kinds that are chosen while it mails count from the next event on, in place of its usual ones', async () => {
+test('kinds that are chosen while it mails replace its usual ones from the next event on', async () => {
   const name = await deliver(urlOf())
   await chooseEvents(pool, name, ['payment.minted'])
   await tell('payment.minted', { nodeId: 7 })
@@ -156,7 +156,7 @@ test('kinds that are chosen while it mails count from the next event on, in plac
   assert.match(mails[0]?.text ?? '', /A node is sold: nodeId 7/)
 })
 
-test('a password is the endpoint’s secret: it is in no URL, list or error, and the same endpoint gets another one', async () => {
+test('a password is the endpoint’s secret: it is in no URL, list or error, and can be replaced', async () => {
   const name = await deliver(urlOf('', 'wrong'))
   await tell('funds.low', { sender: 'minter' })
   await until('it is refused', async () => (await endpoint())?.lastError != null)
@@ -171,7 +171,7 @@ test('a password is the endpoint’s secret: it is in no URL, list or error, and
   assert.doesNotMatch(JSON.stringify(await listEndpoints(pool)), /(?<!keys\.)wrong|p@ss|ann/)
 })
 
-test('neither password nor text goes to a server whose certificate nobody vouches for', async () => {
+test('neither password nor text goes to a server without a valid certificate', async () => {
   await new Promise<void>((resolve) => server.close(() => resolve()))
   // The server’s own, which it offers by STARTTLS.
   await listen({})
@@ -184,7 +184,7 @@ test('neither password nor text goes to a server whose certificate nobody vouche
 const openssl = spawnSync('openssl', ['version']).status === 0
 const skip = openssl ? false : 'openssl is not installed (Debian: apt-get install openssl)'
 
-test('with a certificate that is vouched for it is mailed by TLS, from the first byte or by STARTTLS', {
+test('with a valid certificate it is mailed by TLS, from the first byte or by STARTTLS', {
   skip,
 }, async () => {
   const folder = temporaryDirectory()
@@ -212,7 +212,7 @@ test('with a certificate that is vouched for it is mailed by TLS, from the first
   }
 })
 
-test('a server in a private network is left to an instance that may speak to it, and no attempt is counted', async () => {
+test('a private server is left to an instance that may reach it, and no attempt is counted', async () => {
   await deliver(urlOf(), { allowPrivate: false })
   await tell('funds.low', { sender: 'minter' })
   await until('it says why', async () => /not sent/.test((await endpoint())?.lastError ?? ''))
@@ -227,7 +227,7 @@ test('a server in a private network is left to an instance that may speak to it,
   await until('another instance mails it', () => mails.length === 1)
 })
 
-test('a server that is gone or says nothing costs an attempt, and what waits for a removed one is not sent', async () => {
+test('a missing or silent server costs an attempt, and events for a removed one are not sent', async () => {
   const silent = new SMTPServer({ ...PLAIN, onConnect: () => {} })
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port: silentPort } = silent.server.address() as AddressInfo
@@ -245,7 +245,7 @@ test('a server that is gone or says nothing costs an attempt, and what waits for
   assert.equal(await left(), 0)
 })
 
-test('it is named by the settings or by an act like any other, without a signing secret, and the doctor looks at it', async () => {
+test('settings or an act add it like any other, without a signing secret, and doctor checks it', async () => {
   const url = urlOf()
   for (const urls of [[url], [url, urlOf('&events=all')]]) await adoptEndpoints(pool, { urls, secrets: [] })
   const act = (fields: Record<string, string>) =>
@@ -263,7 +263,7 @@ test('it is named by the settings or by an act like any other, without a signing
   assert.doesNotMatch(JSON.stringify([finding, strict, audit]), /another|ann\+ops|p@ss/)
 })
 
-test('a URL that is no whole mail server is none', () => {
+test('an incomplete URL of a mail server is none', () => {
   const whole = 'smtps://u:p@mail.example?from=a@x.example&to=b@x.example'
   assert.deepEqual(mailTargetOf(whole), {
     host: 'mail.example',

@@ -275,7 +275,7 @@ test('every kind of event has its play', () => {
 })
 
 for (const [type, play] of Object.entries(PLAYS)) {
-  test(`${type} is told of its cause`, async () => {
+  test(`${type} is raised by its cause`, async () => {
     const forget = () => Promise.all([world.pool, fresh].map((pool) => pool`DELETE FROM webhook_events`))
     await forget()
     await play()

@@ -56,7 +56,7 @@ test('addresses of private, local and special networks are not public, all other
   for (const ip of PUBLIC) assert.equal(isPublicAddress(ip), true, ip)
 })
 
-test('user and password of a URL are sent as basic authorization, and not repeated where it fails', async () => {
+test('a URL’s user and password are sent as basic authorization, and not repeated in a failure', async () => {
   const receiver = await startReceiver()
   const poster = createPoster({ allowPrivate: true })
   const url = receiver.url.replace('http://', 'http://user:s3cret@')
@@ -94,7 +94,7 @@ test('nothing is sent to a private address, however the URL spells it', async ()
   await Promise.all([poster.close(), allowed.close(), receiver.close()])
 })
 
-test('nothing is sent to a name with a private address among its public ones, wherever it stands', async () => {
+test('nothing is sent to a name with a private address among public ones, in any position', async () => {
   const receiver = await startReceiver()
   const { port } = new URL(receiver.url)
   const url = `https://mixed.example:${port}/hooks`
@@ -140,7 +140,7 @@ test('a redirect is a failure and is not followed', async () => {
   await Promise.all([poster.close(), receiver.close(), elsewhere.close()])
 })
 
-test('a receiver that answers without end costs no more than its first kilobytes, one that says nothing no more than the wait', async () => {
+test('an endless answer costs only its first kilobytes, a silent receiver only the wait', async () => {
   const receiver = await startReceiver()
   let written = 0
   receiver.answer = (response) => {

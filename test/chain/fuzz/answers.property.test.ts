@@ -202,7 +202,7 @@ const ROUNDS: [mode: EvidenceMode, usual: number][] = [
 ]
 
 for (const [mode, usual] of ROUNDS)
-  test(`whatever field of an answer is spoilt, a ledger of mode ${mode} is right in the end`, async () => {
+  test(`a ledger of mode ${mode} ends up right if any field of an answer is spoilt`, async () => {
     const stand = await startStand(mode)
     const seed = PROPERTY_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(PROPERTY_SEED)
     const count = cases(usual)

@@ -145,7 +145,7 @@ const BESIDE =
   'size:number totalDifficulty:number transactions:hashes uncles:hashes withdrawals:hashes author:20 sealFields:hashes l1BlockNumber:number ' +
   'sendCount:number sendRoot:32 milliTimestamp:number blockExtraData:bytes'
 
-test('a header of each form is proven, and each of its fields that is spoilt is named', async () => {
+test('a header of each form is proven, and each spoilt field is reported', async () => {
   await played(1, async (dice) => {
     for (const name of FORM_NAMES) {
       const [first, added] = [objectBy(dice, formOfHeader(name)), formOfHeader(name).split(' ').length - 15]
@@ -212,7 +212,7 @@ function transactionOf(dice: Dice, type: number): Wire {
   return { from: `0x${'12'.repeat(20)}`, ...tx, hash: bytes && hashOf(bytes) }
 }
 
-test('a transaction of each type is proven, and each of its fields that is spoilt is named', async () => {
+test('a transaction of each type is proven, and each spoilt field is reported', async () => {
   await played(1, async (dice) => {
     for (const type of TYPES) {
       const tx = transactionOf(dice, type)
@@ -225,7 +225,7 @@ test('a transaction of each type is proven, and each of its fields that is spoil
 })
 
 const RECEIPT = 'cumulativeGasUsed:number logs:logs'
-test('a receipt of each type is proven, and each of its fields that is spoilt is named', async () => {
+test('a receipt of each type is proven, and each spoilt field is reported', async () => {
   await played(2, async (dice) => {
     for (const type of [null, 0, 2, 0x78, 0x7b, 0x7e, 0x7f, 0x80]) {
       const own = one(dice, ['', ' baseFee:number', ' depositNonce:number depositReceiptVersion:number'])
@@ -318,7 +318,7 @@ function filled(transactions: unknown, chainId: string | null): unknown {
   return transactions.map((tx) => (lacks(tx) ? { ...(tx as Wire), chainId } : tx))
 }
 
-test('a provider is asked for the bytes of a few transactions of a block', async () => {
+test('we request the bytes of only a few transactions of a block', async () => {
   const bytes = Uint8Array.of(0x55, 1)
   for (const length of [15, 16, 17, 18]) {
     const transactionsRoot = await rootOf(Array.from({ length }, () => bytes))

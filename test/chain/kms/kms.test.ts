@@ -84,7 +84,7 @@ test('the command prints the account of a key', async () => {
   assert.equal(out.trim().toLowerCase(), ACCOUNT)
 })
 
-test('a client that is not installed is named, with what installs it', async () => {
+test('a missing client is reported with the command that installs it', async () => {
   const absent: string = '@node-ledger/no-such-client'
   await assert.rejects(
     loadClient(`${absent}@1`, () => import(absent)),
@@ -127,7 +127,7 @@ describe('not taken', () => {
   }
 })
 
-test('who is not let in is told why, without what they tried', async () => {
+test('a denied caller learns why, without the credentials that they tried', async () => {
   letInBy('given', { AWS_SECRET_ACCESS_KEY: 'secret-of-nobody-secret-of-nobody-secret' })
   const stranger = await kmsSigner(parsed(AWS_KEY), ACCOUNT)
   await assert.rejects(
@@ -158,7 +158,7 @@ const NAMED = { NODE_ENV: 'test', MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: ACCOU
 const configFor = (env: Record<string, string>) => loadConfig(env, { readFile: (path) => assert.fail(path) })
 
 describe('settings', () => {
-  test('a key is named in full, with its account, and in one place', () => {
+  test('a key needs its full name, with its account, in one setting only', () => {
     for (const name of [
       AWS_KEY,
       GOOGLE_KEY,

@@ -71,7 +71,7 @@ test('blocks of a busy chain are not asked one by one while the factory’s stor
   assert.deepEqual(quiet, { events: [], byHash: 0, byRange: 1, proofs: 2 })
 })
 
-test('blocks whose header has the bloom of other blocks are read by their logs, whatever it denies', async () => {
+test('blocks whose header has other blocks’ bloom are read by their logs, not by the bloom', async () => {
   const settling: Rule = async ({ method }, forward) => {
     const answer = await forward()
     if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer
@@ -87,7 +87,7 @@ test('blocks whose header has the bloom of other blocks are read by their logs, 
   assert.deepEqual((await observedBusy(settling, () => handOver(ONE, OTHER))).events, ['transfer'])
 })
 
-test('a storage that one provider tells as unchanged counts only if the blocks’ headers prove it', async () => {
+test('a storage that one provider reports as unchanged counts only if the headers prove it', async () => {
   const earlier = await stage.head()
   await handOver(OTHER, ONE)
   await stage.chain.mine(2)
@@ -112,7 +112,7 @@ test('a storage that one provider tells as unchanged counts only if the blocks�
   )
 })
 
-test('a change of the factory’s storage, and a provider without proofs, have them asked one by one', async () => {
+test('if the factory’s storage changed, or no provider proves it, blocks are read one by one', async () => {
   const transfer = () => handOver(ONE, OTHER)
   const back = () => handOver(OTHER, ONE)
   const lagging: Rule = ({ method, params }) =>
@@ -127,7 +127,7 @@ test('a change of the factory’s storage, and a provider without proofs, have t
   assert.equal(one.byHash, 5)
 })
 
-test('a proof that is none, or of an account without storage, has them asked one by one', async () => {
+test('after an invalid proof, or one without storage, blocks are read one by one', async () => {
   const hex = (digits: string) => `0x${digits.repeat(64)}`
   const proofs: unknown[] = [
     ...[
@@ -164,7 +164,7 @@ const toAndFro = async () => {
 }
 const isOfRange = ({ method, params }: Call) => method === 'eth_getLogs' && !('blockHash' in (params[0] as object))
 
-test('what undoes itself within a range leaves the storage as it was, and is seen by its logs', async () => {
+test('a change that undoes itself within a range is seen by its logs, not by the storage', async () => {
   assert.deepEqual((await observedBusy(() => undefined, toAndFro)).events, ['transfer', 'transfer'])
 })
 
@@ -186,7 +186,7 @@ test('a sweep and ether for the factory change no storage, and are found by its 
   await stage.chain.rpc('anvil_setCode', [owner, '0x'])
 })
 
-test('a node that lacks a block whose logs are asked by its hash says so: nothing is believed of the range', async () => {
+test('if a node lacks a block when we query it by hash, nothing of the range is believed', async () => {
   const { number, hash } = await stage.head()
   await handOver(ONE, OTHER)
   await stage.chain.mine(5)

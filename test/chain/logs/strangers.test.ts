@@ -25,7 +25,7 @@ async function observedBehind(rule: Rule, act: () => Promise<unknown>): Promise<
   return await createChainReader(rpc, stage.watched).observe(number + 1, (await stage.head()).number, null)
 }
 
-test('a stranger’s failed transaction is seen to have failed, also if its receipt has another contract’s log', async () => {
+test('a stranger’s failed transaction counts as failed, even with another contract’s log', async () => {
   // Polygon logs the fee of every transaction, even if it failed.
   const feeLog = { address: `0x${'0'.repeat(36)}1010`, topics: [word('f')], data: word('1'), logIndex: '0x0' }
   const failed = forging('eth_getTransactionReceipt', (found) => {
@@ -47,7 +47,7 @@ test('a stranger’s failed transaction is seen to have failed, also if its rece
   )
 })
 
-test('a nonce of more than 64 bits, any log and a fee that is not told are no faults of a stranger’s payment', async () => {
+test('a huge nonce, odd logs or a missing fee are no faults in a stranger’s payment', async () => {
   const oddNonce = forging('eth_getBlockByNumber', (block) => ({
     ...block,
     transactions: (block.transactions as object[]).map((tx) => ({ ...tx, nonce: `0x1${'0'.repeat(20)}` })),
@@ -66,7 +66,7 @@ test('a nonce of more than 64 bits, any log and a fee that is not told are no fa
   }
 })
 
-test('a fee of ours that is not told is a retryable fault', async () => {
+test('a missing fee of our own transaction is a retryable fault', async () => {
   const silent: Rule = async ({ method }, forward) => {
     if (method !== 'eth_getTransactionReceipt' && method !== 'eth_getBlockByNumber') return undefined
     return JSON.parse(JSON.stringify(await forward()).replaceAll(/"(effectiveGasPrice|gasPrice)":"[^"]*",?/g, ''))
@@ -80,7 +80,7 @@ test('a fee of ours that is not told is a retryable fault', async () => {
   )
 })
 
-test('a block whose header has transactions and whose list has none is asked again; one without any is taken', async () => {
+test('an empty transaction list is retried if the header has transactions, and accepted if not', async () => {
   const emptied = forging('eth_getBlockByNumber', (block) => ({ ...block, transactions: [] }))
   await assert.rejects(
     observedBehind(emptied, () => stage.pay(5, 7n)),

@@ -40,7 +40,7 @@ after(() => chain.stop())
 
 const proofOf = (account: Address) => chain.rpc<Proof>('eth_getProof', [account, [], number])
 
-test('what a real node proves of an old block is what its state was', async () => {
+test('a real node’s proof of an old block matches the state at that block', async () => {
   for (const account of asked) {
     const { accountProof, storageHash } = await proofOf(account)
     const [balance, nonce, code] = await Promise.all(
@@ -56,7 +56,7 @@ test('what a real node proves of an old block is what its state was', async () =
   assert.equal((await chain.rpc<Hex>('eth_getCode', [asked[2], number])).length, 4)
 })
 
-test('the trie that tests build proves what a real one would, and what is not in it', () => {
+test('the tests’ trie proves what a real one would, and what is absent', () => {
   const addresses = Array.from(
     { length: 400 },
     (_, index) => keccak256(`0x${index.toString(16).padStart(4, '0')}`).slice(0, 42) as Address,

@@ -29,7 +29,7 @@ function faultOf(call: () => unknown): ProofFault {
   return assert.fail('no fault')
 }
 
-test('only a ledger whose blocks must be proven rejects what is not', () => {
+test('only a ledger that requires proofs rejects unproven blocks', () => {
   const block = headers().find(({ fork }) => fork === 'Prague')?.block ?? assert.fail()
   const added = hashed({ ...block, ofAFork: '0x7' }, ['ofAFork'])
   for (const mode of ['proven', 'agreed', null] as const) {
@@ -54,7 +54,7 @@ test('only a ledger whose blocks must be proven rejects what is not', () => {
   }
 })
 
-test('a few false answers are noted with who gave them, and none that only could not be proven', () => {
+test('a few false answers are noted with their provider, and none that only lacked a proof', () => {
   const into = soundness('proven')
   for (let number = 0; number < 20; number++)
     for (const isFalse of [false, true])

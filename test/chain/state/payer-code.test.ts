@@ -44,14 +44,14 @@ async function deploy(data: `0x${string}`): Promise<Address> {
   return made.contractAddress.toLowerCase() as Address
 }
 
-test('an account without code has none, one that delegates names its delegate', async () => {
+test('an account without code has none, a delegating one reports its delegate', async () => {
   assert.deepEqual(await codeOf(stage.at(6)), { kind: 'none' })
   await stage.chain.rpc('anvil_setCode', [stage.at(6), `0xef0100${IMPLEMENTATION.slice(2)}`])
   await stage.chain.mine()
   assert.deepEqual(await codeOf(stage.at(6)), { kind: 'delegation', to: IMPLEMENTATION })
 })
 
-test('a contract has the hash of its code, and a minimal proxy names its implementation in its code', async () => {
+test('a contract has its code’s hash, and a minimal proxy’s code holds its implementation', async () => {
   const runtime = '0x6000600060006000346000355af100'
   const plain = await deploy(plainInit(runtime))
   assert.deepEqual(await codeOf(plain), { kind: 'contract', codeHash: keccak256(runtime), implementation: null })
@@ -63,7 +63,7 @@ test('a contract has the hash of its code, and a minimal proxy names its impleme
   })
 })
 
-test('a proxy names its implementation in the slot of EIP-1967, or in its first slot as a Safe does', async () => {
+test('a proxy holds its implementation in the slot of EIP-1967, or a Safe in its first slot', async () => {
   const bySlot = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
   assert.deepEqual(await codeOf(bySlot), {
     kind: 'contract',
@@ -82,7 +82,7 @@ test('a proxy names its implementation in the slot of EIP-1967, or in its first 
   assert.equal(filled?.kind === 'contract' && filled.implementation, null)
 })
 
-test('T41: it is the code after that very block: an implementation that changes later does not count', async () => {
+test('T41: the code after that very block counts, not an implementation that changes later', async () => {
   const proxy = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
   const then = await stage.head()
   // A change takes effect at the block that is the head.
@@ -94,12 +94,12 @@ test('T41: it is the code after that very block: an implementation that changes 
   assert.equal(now?.kind === 'contract' && now.implementation?.address, OTHER)
 })
 
-test('a block that the provider does not have by that hash says nothing, not "no code"', async () => {
+test('a block that the provider lacks by that hash is unknown, not "no code"', async () => {
   const head = await stage.head()
   assert.equal(await reader().payerCode(stage.at(7), { ...head, hash: `0x${'1'.repeat(64)}` as Hash }), null)
 })
 
-test('a state that is gone says nothing, not "no code"', async () => {
+test('a state that is gone is unknown, not "no code"', async () => {
   const { rpc, provider } = await stage.behind()
   const at = await stage.head()
   for (const gone of ['eth_getStorageAt', 'eth_getCode']) {
@@ -109,7 +109,7 @@ test('a state that is gone says nothing, not "no code"', async () => {
   }
 })
 
-test('T44: of two providers both must tell the same code; of three, two', async () => {
+test('T44: of two providers both must report the same code, of three two', async () => {
   const providers: FalseProvider[] = []
   const rpcs: Rpc[] = []
   try {
@@ -135,7 +135,7 @@ test('T44: of two providers both must tell the same code; of three, two', async 
   }
 })
 
-test('T27: once headers recompute, one provider that proves the code suffices, and one that tells another is told and has no say', async () => {
+test('T27: one proof of the code suffices if headers recompute, and a false provider is reported', async () => {
   const providers: FalseProvider[] = []
   for (let i = 0; i < 3; i++) providers.push(await startFalseProvider(stage.chain.rpcUrl))
   const [first] = providers as [FalseProvider]
@@ -179,7 +179,7 @@ test('T27: once headers recompute, one provider that proves the code suffices, a
   }
 })
 
-test('a proof that fails once, as a busy provider’s may, is asked for again and is no lie', async () => {
+test('a proof that fails once, perhaps at a busy provider, is retried and is no lie', async () => {
   const { rpc, provider } = await stage.behind()
   const at = await stage.head()
   let proofs = 0

@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => stage.close())
 
-test('a Safe’s payment is its own inner transfer, and the Safe is known by code and singleton', async () => {
+test('a Safe’s payment is its own inner transfer, and its code and singleton identify the Safe', async () => {
   const data = paySafely(stage.at(5), stage.at(3), 77n)
   const { txHash } = await mined(stage.chain, { from: stage.at(5), to: safe, data })
   const reader = createChainReader(stage.rpc, stage.watched)

@@ -57,7 +57,7 @@ test('lost before the commit', async () => {
   await servesOn()
 })
 
-test('an error of the body’s own takes everything back, and the connection serves on', async () => {
+test('an error in the body rolls everything back, and the connection remains usable', async () => {
   const run = inTransaction(pool, async (sql) => {
     await sql`INSERT INTO troubles (name, value) VALUES ('gone', '1')`.catch(() => {})
     throw new Error('of its own')
@@ -66,7 +66,7 @@ test('an error of the body’s own takes everything back, and the connection ser
   for (let i = 0; i < 10; i++) assert.equal(await inTransaction(pool, async (sql) => (await sql`SELECT 1`).count), 1)
 })
 
-test('the locks of a transaction are free again though its process is stopped: the server waits a minute for its next statement', async () => {
+test('a stopped process frees its transaction’s locks after a minute without a statement', async () => {
   const [row] = await inTransaction(pool, (sql) => sql`SHOW idle_in_transaction_session_timeout`)
   assert.deepEqual(row, { idle_in_transaction_session_timeout: '1min' })
   const [outside] = await pool`SHOW idle_in_transaction_session_timeout`
@@ -92,7 +92,7 @@ test('a server that falls silent without a word is given up in time, and replace
   }
 })
 
-test('a connection that ends in any turn of the event loop around a statement is replaced by one that works', async () => {
+test('a connection that ends at any turn of the event loop around a statement is replaced', async () => {
   const relay = await startRelay(database.url)
   // In one of these turns postgres 3.4 keeps the statement for the next connection, and never writes anything again: its #1154.
   for (let turns = 0; turns <= TURNS; turns++) {

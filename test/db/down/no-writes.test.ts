@@ -58,7 +58,7 @@ test('a database that is read-only stops each pass with an error in the log', as
   await pool.end()
 })
 
-test('a table that somebody has locked does not hold a pass for ever, and is an error in the log', BOUND, async () => {
+test('a locked table delays a pass only for a time, and is an error in the log', BOUND, async () => {
   await whileLocked(world.pool, async () => {
     assert.deepEqual(await stopBoth({}), ['credit 55P03', 'payments 55P03'])
   })
@@ -70,7 +70,7 @@ test('a lock of a pass that cannot be taken is an error in the log', async () =>
   assert.deepEqual(await stopBoth({ directUrl }), ['credit ECONNREFUSED', 'payments ECONNREFUSED'])
 })
 
-test('a run that does not end says so once, while it still waits', async () => {
+test('a run that does not end reports that once, while it still waits', async () => {
   const { log, errors } = listen()
   const told = Promise.withResolvers<void>()
   const heard: Log = Object.assign(Object.create(log), {
@@ -104,22 +104,18 @@ test('a service whose database is read-only is not ready, and still read from', 
   await service.close()
 })
 
-test(
-  'a locked table does not hang the probe; once it is free the service is ready again, and nothing was written',
-  BOUND,
-  async () => {
-    const service = await startService()
-    await whileLocked(service.sql, async () => {
-      assert.equal((await service.get('/readyz')).status, 503)
-    })
-    service.clock.now += 3_000
-    assert.equal((await service.get('/readyz')).status, 200)
-    assert.equal((await service.sql`SELECT FROM passes`).count, 0)
-    await service.close()
-  },
-)
+test('a locked table does not hang the probe, and the service is ready again once it is free', BOUND, async () => {
+  const service = await startService()
+  await whileLocked(service.sql, async () => {
+    assert.equal((await service.get('/readyz')).status, 503)
+  })
+  service.clock.now += 3_000
+  assert.equal((await service.get('/readyz')).status, 200)
+  assert.equal((await service.sql`SELECT FROM passes`).count, 0)
+  await service.close()
+})
 
-test('the worker is stale while ticks come and none ends well, since the last that did or else since the first start', async () => {
+test('the worker is stale if no tick has ended well since the last success or the first start', async () => {
   const service = await startService()
   const { sql } = service
   const isStale = async () => (await service.get('/api/cron/health')).json.stale

@@ -43,7 +43,7 @@ const readOnlySessions = async (pool: Pool, max: number) => {
   return answers.filter(([row]) => row?.is === 'on').length
 }
 
-test('sessions that began read-only stop a pass and the probe; once the database is writable, the next pass does the work', async () => {
+test('read-only sessions stop a pass and the probe until the database is writable again', async () => {
   const pool = connect(world.directUrl, { max: 3, prepare: true, applicationName: 'test' })
   const service = await startService({ sql: pool, readSql: pool })
   try {
@@ -72,7 +72,7 @@ test('sessions that began read-only stop a pass and the probe; once the database
   }
 })
 
-test('one read-only session among others is replaced by the first statement that it refuses, without a transaction too', async () => {
+test('the first refused statement replaces a read-only session, also without a transaction', async () => {
   const pool = connect(world.directUrl, { max: 1, prepare: true, applicationName: 'test' })
   await withDefault(world.pool, 'default_transaction_read_only', 'on', () => fill(pool, 1))
   const write = () => pool`UPDATE troubles SET value = value WHERE name = 'none'`
@@ -92,7 +92,7 @@ async function failWith(code: string): Promise<unknown> {
   )
 }
 
-describe('each refusal of the database is known by name, has its own remedy, and is no fault of ours', () => {
+describe('each refusal of the database has its code and remedy, and is no fault of ours', () => {
   const rows: [code: string, says: RegExp, remedy: RegExp][] = [
     ['25006', /read-only/, /primary/],
     ['57014', /cancelled a statement/, /statement_timeout/],
@@ -120,7 +120,7 @@ describe('each refusal of the database is known by name, has its own remedy, and
   })
 })
 
-test('a request that the role’s statement_timeout ends is answered 503 and may be sent again; the next one is read as usual', async () => {
+test('a request that statement_timeout ends gets a retryable 503, and the next one is read', async () => {
   const database = await createDatabase()
   const pool = connect(`${database.url}?statement_timeout=1000`, { max: 1, prepare: true, applicationName: 'test' })
   const read = databaseRead(pool)
@@ -134,7 +134,7 @@ test('a request that the role’s statement_timeout ends is answered 503 and may
   await database.drop()
 })
 
-test('defaults of the role do not change what is read, and the doctor names those that cost something', async () => {
+test('the role’s defaults change no reading, and the doctor lists those with a cost', async () => {
   const defaults = {
     DateStyle: "'German, DMY'",
     TimeZone: "'Asia/Tokyo'",

@@ -10,7 +10,7 @@ import {
   proofPlaces,
 } from '../../../src/domain/payers/allowlists.ts'
 
-test('the limits of a list are those of the database, of a body and of what was measured', () => {
+test('a list’s limits match the database, the body’s size and the measurement', () => {
   assert.deepEqual([ALLOCATION_MAX, ENTRIES_MAX, POSTED_ENTRIES_MAX, NODE_BYTES], [2_147_483_647, 1_000_000, 300, 32])
 })
 

@@ -18,7 +18,7 @@ const LIB_CLONE =
 const KERNEL_3_1 = '0xbac849bb641841b44e965fb01a4bf5f074f84b4d'
 const KERNEL_3_1_INIT_CODE_HASH = '0x85d96aa1c9a65886d094915d76ccae85f14027a02c1647dde659f869460f03e6'
 
-test('every entry has the form of its kind and names its source', () => {
+test('every entry has the form of its kind and its source', () => {
   assert.ok(Number.isSafeInteger(KNOWN_WALLETS_VERSION) && KNOWN_WALLETS_VERSION > 0)
   for (const { name, codeHash, source } of KNOWN_PROXIES) {
     assert.match(codeHash, /^0x[0-9a-f]{64}$/, name)
@@ -31,7 +31,7 @@ test('every entry has the form of its kind and names its source', () => {
   }
 })
 
-test('the proxies look where their makers say, and each maker has so many implementations', () => {
+test('each proxy looks in its maker’s place, and each maker has its number of implementations', () => {
   assert.deepEqual(
     KNOWN_PROXIES.map(({ name, at }) => `${name}: ${at}`),
     [
@@ -53,19 +53,19 @@ test('nothing is on the list twice', () => {
   unique(KNOWN_IMPLEMENTATIONS.map(({ address }) => address))
 })
 
-test('each place of an implementation has a proxy that looks there', () => {
+test('each place of an implementation has a proxy that reads it', () => {
   const places = new Set(KNOWN_PROXIES.map(({ at }) => at))
   for (const { name, at } of KNOWN_IMPLEMENTATIONS) assert.ok(places.has(at), name)
 })
 
-test('the hash of the proxy of Kernel, Coinbase and Light Account 2 is that of the code that their makers publish', () => {
+test('known proxy hashes of Kernel, Coinbase and Light Account 2 match the published code', () => {
   const proxy = KNOWN_PROXIES.find(({ name }) => name === 'LibClone ERC-1967')
   assert.equal(keccak256(LIB_CLONE), proxy?.codeHash)
   const initCode = `0x603d3d8160223d3973${KERNEL_3_1.slice(2)}60095155f3${LIB_CLONE.slice(2)}` as const
   assert.equal(keccak256(initCode), KERNEL_3_1_INIT_CODE_HASH)
 })
 
-test('an account is known by its code and its implementation together, each at its place', () => {
+test('code and implementation together identify an account, each at its place', () => {
   const codeHash = keccak256(LIB_CLONE) as Hash
   const kernel = { at: 'eip1967', address: KERNEL_3_1 as Address } as const
   const safe = KNOWN_IMPLEMENTATIONS.find(({ name }) => name === 'Safe')?.address ?? assert.fail('no Safe')

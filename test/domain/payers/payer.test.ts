@@ -60,7 +60,7 @@ test('a known proxy of something else is no known wallet', () => {
   assert.equal(verdictOf(facts({ ...known, implementation: other } as PayerCode, 'proven')), 'held')
 })
 
-test('what nobody signed is held, with the address that its sender has on the parent chain', () => {
+test('an unsigned payment is held, with its sender’s address on the parent chain', () => {
   const held = (from: string) => judgePayer({ kind: 'unsigned', type: 126, from: from as Address }, RETRY_SEC)
   for (const [from, onParentChain] of [
     [`0x1111${'0'.repeat(32)}1112`, `0x${'0'.repeat(39)}1`],
@@ -72,9 +72,9 @@ test('what nobody signed is held, with the address that its sender has on the pa
     })
 })
 
-test('a plain sender passes, whatever the mode', () => assert.equal(verdictOf({ kind: 'plain' }), 'passes'))
+test('a plain sender passes in any mode', () => assert.equal(verdictOf({ kind: 'plain' }), 'passes'))
 
-test('code that was not read is undecided, and what stays unreadable is held in every mode', () => {
+test('unread code is undecided, and if it stays unreadable it is held in every mode', () => {
   for (const mode of ['hold', 'proven', 'all'] as const) {
     const of = (code: Extract<PayerFacts, { kind: 'inner' }>['code']) =>
       verdictOf({ kind: 'inner', mode, signedIn: true, allowed: true, code })
@@ -84,7 +84,7 @@ test('code that was not read is undecided, and what stays unreadable is held in 
   }
 })
 
-test('a held contract keeps what it was judged by', () => {
+test('a held contract keeps the evidence of its judgement', () => {
   const verdict = judgePayer(facts(known, 'hold', { signedIn: true }), RETRY_SEC)
   assert.deepEqual(verdict, {
     kind: 'held',
@@ -101,7 +101,7 @@ test('a held contract keeps what it was judged by', () => {
   })
 })
 
-test('each verdict keeps what was looked at: the mode, what shows the payer, and what was found', () => {
+test('each verdict keeps the mode, the evidence of the payer, and what was found', () => {
   const looked = { mode: 'proven', signedIn: false, allowed: true, knownWallets: 1 }
   const evidenceOf = (payer: PayerFacts) => {
     const verdict = judgePayer(payer, RETRY_SEC)
@@ -124,7 +124,7 @@ test('each verdict keeps what was looked at: the mode, what shows the payer, and
   for (const [payer, evidence] of rows) assert.deepEqual(evidenceOf(payer), evidence)
 })
 
-test('a payment is judged by the mode of its block, or by the present one where that lets more buy', () => {
+test('the mode of its block judges a payment, or the present one if it lets more buy', () => {
   const entries = [
     { mode: 'proven', fromBlock: 10 },
     { mode: 'all', fromBlock: 20 },

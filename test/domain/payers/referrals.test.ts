@@ -14,7 +14,7 @@ const endingIn = (codes: string, { before = '', length = codes.length, schema = 
   `0x${before}${hexOf(codes)}${length.toString(16).padStart(2, '0')}${schema}${MARKER}`
 const ODD_TEXT = 'a'.repeat(255)
 
-test('the codes of a suffix are read in their order, whatever calldata comes before', () => {
+test('the codes of a suffix are read in their order after any calldata', () => {
   const rows: [string, string[]][] = [
     [endingIn('friends'), ['friends']],
     [endingIn('b,a,b'), ['b', 'a', 'b']],

@@ -5,7 +5,7 @@ import { judgePayment, type PaymentFacts } from '../../../src/domain/payment.ts'
 import { wei } from '../../../src/domain/units.ts'
 import { contract, good, LIST, listedFor, sale, TOKEN, tier } from './facts.ts'
 
-test('a verdict keeps the times, the list, the place and the payer by which it was reached, if the tier has them', () => {
+test('a verdict keeps the times, list, place and payer that led to it, if the tier has them', () => {
   const of = (facts: Partial<PaymentFacts>) => {
     const verdict = judgePayment({ ...good, ...facts })
     const { rule, receivedWei, expectedWei, tierId, tierVersion, ...evidence } =

@@ -27,7 +27,7 @@ test('without a verdict the price decides, but not of an inner transfer', () => 
   assert.equal(tierOf({ innerIndex: 1, isPriceInForce: true }), 'unknown')
 })
 
-test('what was judged to buy nothing has no node, unless a release may have been lost', () => {
+test('a payment that bought nothing has no node, unless its release may have been lost', () => {
   assert.equal(tierOf({}), 'other')
   assert.equal(tierOf({ isPrice: false, isPriceInForce: false }), 'other')
   assert.equal(tierOf({ isJudged: false }), 'unknown')

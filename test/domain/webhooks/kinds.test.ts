@@ -64,7 +64,7 @@ const ORIGIN = 'https://nodes.example'
 const told = (type: string, data: object) => ({ type, timestamp: '', data: { ...data } })
 const pageOf = (type: string, data: object) => linksOf(told(type, data), ORIGIN).consoleUrl.replace(ORIGIN, '')
 
-test('the kinds, their words, and whether they ask for somebody are those of the document', () => {
+test('the document has the kinds, their words, and whether they need a person', () => {
   const page = readFileSync(new URL('../../../docs/WEBHOOKS.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| `([a-z.]+)` \| ([^|`]+) \| (yes)? ?\|$/gm)]
   const documented = rows.map(([, type, words, asks]) => [type, words, asks === 'yes'])
@@ -88,7 +88,7 @@ test('each row of the audit log is the event of its kind, and no other row is on
     assert.equal(eventOf({ actor: 'pass', action, detail: {} }), null, action)
 })
 
-test('an event shows who did what to what, or the detail that its kind is to show', () => {
+test('an event shows the actor, act and subject, or its kind’s detail', () => {
   const detail = { low: ['nodes'], spent: 'nodes', soldOut: true, lasts: 60, count: 21, other: '7' }
   const drifts = Array.from({ length: 21 }, (_, number) => ({ number }))
   const shown: Readonly<Record<string, object>> = {
@@ -116,7 +116,7 @@ test('an event shows who did what to what, or the detail that its kind is to sho
     }
 })
 
-test('a change of a tier shows its terms before and after, and of the former version nothing else', () => {
+test('a change of a tier shows its terms before and after, and nothing else of the old version', () => {
   const row = { actor: 'ann', action: 'tierChanged', subject: 'basic' }
   const after = { priceWei: '12', onSale: true }
   const detail = { before: { ...after, priceWei: '10', enteredBy: 'bob' }, after, reason: 'spring' }
@@ -130,7 +130,7 @@ test('a change of a tier shows its terms before and after, and of the former ver
   assert.deepEqual(eventOf({ ...row, detail })?.data, data)
 })
 
-test('each event leads to its place in the console, and to its section of the runbook if it asks for somebody', () => {
+test('each event leads to its place in the console, and to the runbook if it needs a person', () => {
   const places = Object.entries(PLACES).flatMap(([types, place]) =>
     types.split(' ').map((type) => [type, place] as const),
   )
@@ -144,7 +144,7 @@ test('each event leads to its place in the console, and to its section of the ru
   assert.deepEqual(linksOf(told('no.kind', {}), ORIGIN), { consoleUrl: `${ORIGIN}/console/audit`, runbookUrl: null })
 })
 
-test('a payment is named by its hash or its number; without either the event leads to a list', () => {
+test('an event identifies a payment by hash or number, and else leads to a list', () => {
   const names = [NAMED, '1', '17', 17]
   const others = [
     undefined,

@@ -28,7 +28,7 @@ const TARGET = {
 const addressed = (address: string) =>
   mailTargetOf(`smtps://mail.example?from=${encodeURIComponent(address)}&to=a@x.example`) !== null
 
-test('a mail server’s URL says by its scheme how to speak to it, and by its query who gets what', () => {
+test('a mail server’s URL gives the protocol by its scheme, and the recipients by its query', () => {
   const urls: [string, Partial<typeof TARGET> | { user: null }][] = [
     [WHOLE, {}],
     [WHOLE.replace('smtps', 'SMTPS'), {}],
@@ -70,7 +70,7 @@ test('a mail server’s URL with a part too few, too many or malformed is none',
   for (const url of urls) assert.equal(mailTargetOf(url), null, url)
 })
 
-test('an address is 1 to 64 characters without spaces or punctuation of mail headers, and a host of 1 to 253', () => {
+test('an address is 1 to 64 characters without header punctuation, and a host of 1 to 253', () => {
   for (const [local, host, isOne] of [
     [1, 1, true],
     [64, 253, true],
@@ -90,7 +90,7 @@ test('an address is 1 to 64 characters without spaces or punctuation of mail hea
   }
 })
 
-test('a chat has a field for the text, a mail server none, and only other receivers get signatures', () => {
+test('a chat gets a text field, a mail server none, and only other receivers get signatures', () => {
   const rows: [string, field: string | null, mail: boolean][] = [
     [SLACK, 'text', false],
     ['https://discord.com/api/webhooks/1/x', 'content', false],
@@ -109,7 +109,7 @@ test('a chat has a field for the text, a mail server none, and only other receiv
   }
 })
 
-test('a mail server’s password is its secret and leaves the URL; a chat has none; others keep theirs', () => {
+test('a mail server’s password becomes its secret, a chat has no secret, others keep theirs', () => {
   const bare = `smtps://ann@mail.example${QUERY}`
   const secrets = ['whsec_a', 'whsec_b']
   assert.deepEqual(receiverOf(WHOLE, secrets), { url: bare, secrets: ['pass'] })
@@ -120,12 +120,12 @@ test('a mail server’s password is its secret and leaves the URL; a chat has no
   assert.deepEqual(receiverOf(HOOK, secrets), { url: HOOK, secrets })
 })
 
-test('only a mail server’s URL names events', () => {
+test('only a mail server’s URL lists events', () => {
   assert.equal(eventsInUrl(`${WHOLE}&events=a,b`), 'a,b')
   for (const url of [WHOLE, `${HOOK}?events=a`, 'smtps://[bad?events=a']) assert.equal(eventsInUrl(url), null, url)
 })
 
-test('a choice is all kinds, or known kinds of which each is taken once', () => {
+test('a choice is all kinds, or known kinds, each once', () => {
   const rows: [string, kinds: string[], unknown: string[]][] = [
     ['all', ['all'], []],
     [' all , all', ['all'], []],

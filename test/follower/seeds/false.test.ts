@@ -29,10 +29,12 @@ const headers = (change: (header: Wire) => Wire): Rule => {
   }
 }
 const LIES: Record<string, (header: Wire) => Wire> = {
-  'T35: another mixHash by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
-    ({ mixHash }) => ({ mixHash: other(mixHash) }),
-  'another time by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
-    ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) - 1).toString(16)}` }),
+  'T35: another mixHash from one of two providers pays no turn, the agreed block’s seed does': ({ mixHash }) => ({
+    mixHash: other(mixHash),
+  }),
+  'another time from one of two providers pays no turn, the agreed block’s seed does': ({ timestamp }) => ({
+    timestamp: `0x${(Number(timestamp) - 1).toString(16)}`,
+  }),
 }
 /** The newest round's first turn, whose seed is known. */
 async function newestTurn({ pool } = world) {
@@ -82,7 +84,7 @@ async function assertSeedOfChain(of: World) {
   assert.ok(Number(parent.timestamp) < turn.dueSec && turn.dueSec <= Number(block.timestamp))
 }
 
-test('one of two providers tells a false time of the last block before headers are proven again: the turn is paid by the chain’s seed', async () => {
+test('a false time of the last block from one of two providers: the chain’s seed pays the turn', async () => {
   await setModeTo(world.pool, 'agreed')
   const [due, number, round] = [await dueNext(world), await next(world), await world.read<bigint>('round')]
   await world.chain.setNextTime(due + 2)
@@ -100,7 +102,7 @@ test('one of two providers tells a false time of the last block before headers a
 })
 
 for (const told of ['mixHash', 'timestamp'] as const)
-  test(`an only provider that nobody trusts tells a false ${told} before blocks are proven again: no turn is paid by it, then by the chain’s seed`, async () => {
+  test(`an untrusted single provider’s false ${told} pays no turn, and the chain’s seed pays it later`, async () => {
     const providers: FalseProvider[] = []
     const alone = await startWorld({}, { between: throughOne(providers) })
     const [liar] = providers as [FalseProvider]

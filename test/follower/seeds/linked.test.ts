@@ -75,7 +75,7 @@ async function surveyTurn(): Promise<void> {
     method === 'eth_getBlockByNumber' && Number(params?.[0]) === number ? { result: invented } : await forward()
 }
 
-test('a turn is not paid by an invented block that matches its own hash: linking fails, which is told, and other turns are paid', async () => {
+test('an invented block with its own hash pays no turn: linking fails, with a report', async () => {
   await careful.payments()
   assert.ok((await readSurveyedTo(world.pool)) > Number(seedBlock?.number), 'the block was surveyed')
   for (let turn = 0; turn < 4; turn++) await run()
@@ -88,7 +88,7 @@ test('a turn is not paid by an invented block that matches its own hash: linking
   assert.equal(told.count, 1)
 })
 
-test('once it tells the chain’s block, linking goes on from where it was, and the turn is paid by the chain’s seed', async () => {
+test('once it gives the chain’s block, linking continues, and the chain’s seed pays the turn', async () => {
   const from = await readLinked(world.pool)
   assert.ok(from && from.number > Number(seedBlock?.number))
   liar.rule = () => undefined

@@ -31,7 +31,7 @@ describe('an act', () => {
 
   const audited = async () => (await desk.world.pool`SELECT FROM audit`).count
 
-  it('refuses each field that is another act’s, names it, and says what it takes', async () => {
+  it('refuses each field of another act, and lists what it accepts', async () => {
     assert.ok(ACTS.length > 35 && FIELDS.length > 40)
     const before = await audited()
     for (const { path, params, fields } of ACTS) {
@@ -54,7 +54,7 @@ describe('an act', () => {
     assert.equal(await audited(), before, 'nothing was done')
   })
 
-  it('knows each field that the document names, whatever the others hold', async () => {
+  it('accepts each documented field with any values in the others', async () => {
     for (const { path, fields } of ACTS)
       for (const name of fields) {
         const { json } = await desk.post(filled(path), { [name]: {} })
@@ -62,7 +62,7 @@ describe('an act', () => {
       }
   })
 
-  it('refuses texts that PostgreSQL does not store and members that JavaScript calls, in each field', async () => {
+  it('refuses texts that PostgreSQL cannot store and members that JavaScript calls, per field', async () => {
     const before = await audited()
     for (const { path, fields } of ACTS)
       for (const name of fields)
@@ -80,7 +80,7 @@ describe('an act', () => {
     assert.equal(await audited(), before, 'nothing was done')
   })
 
-  it('refuses what its path names a second time, and fields in a query', async () => {
+  it('refuses a field that its path has already, and fields in a query', async () => {
     const before = await audited()
     for (const { path, params } of ACTS) {
       for (const name of params) {
@@ -94,7 +94,7 @@ describe('an act', () => {
     assert.equal(await audited(), before, 'nothing was done')
   })
 
-  it('refuses fields that JavaScript has by itself, and tells only the first few of many', async () => {
+  it('refuses JavaScript’s own members as fields, and lists only the first few of many', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'line\nbreak']) {
       const { status, json } = await desk.service.ask('POST', '/api/admin/pause', {
         headers: { 'x-admin-key': KEYS[0]?.key, 'content-type': 'application/json' },

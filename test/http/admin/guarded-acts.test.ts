@@ -87,7 +87,7 @@ const confirmed = async (id: number) => {
 const countOf = async (table: 'proposals' | 'audit') => (await desk.world.pool.unsafe(`SELECT FROM ${table}`)).count
 
 describe('an act that needs a second person', () => {
-  it('needs one whatever field of another act is sent along: it is refused, and nothing is done or proposed', async () => {
+  it('needs one: it refuses any field of another act, and does or proposes nothing', async () => {
     const { world } = desk
     const cheap = await held(BASIC + 1n)
     const large = await held(LARGE)
@@ -143,7 +143,7 @@ describe('an act that needs a second person', () => {
     await setRule(null)
   })
 
-  it('is refused before it is proposed if it names a payment by what the database cannot store', async () => {
+  it('is refused before a proposal if its payment’s identifier cannot be stored', async () => {
     await setRule(BOUND)
     const large = await held(LARGE + 3n)
     for (const odd of ['\0', '\ud800', { toString: 1 }]) {
@@ -180,7 +180,7 @@ describe('with the rule, a second person is needed', () => {
   before(() => setRule(BOUND))
   after(() => setRule(null))
 
-  it('to allow a contract that has more than the amount waiting; not one that has less, or is allowed already', async () => {
+  it('to allow a contract with more than the amount waiting, unless it is allowed already', async () => {
     const allow = (address: string, label = 'a fund') => ({ address, label, ...why })
     const allowed = async () =>
       (await desk.get('contract-wallets')).json.allowed.map(({ address }: { address: string }) => address)
@@ -236,7 +236,7 @@ describe('with the rule, a second person is needed', () => {
     assert.deepEqual(await stands(large), ['held', 'wrongAmount'])
   })
 
-  it('to say by one’s word alone who sent a part of more than the amount', async () => {
+  it('to identify the sender of a part of more than the amount by one’s word alone', async () => {
     const { world } = desk
     const { txHash, id } = await residue(LARGE)
     const part = (innerIndex: number) => ({ txHash, innerIndex, from: world.at(9), valueWei: BASIC.toString() })
@@ -265,7 +265,7 @@ describe('with the rule, a second person is needed', () => {
     assert.equal((await desk.post('nodes/999999/grant', why)).status, 404)
   })
 
-  it('to raise the amount that somebody else has lowered meanwhile, or to switch off the rule that they have set', async () => {
+  it('to raise the amount that another person has lowered, or to switch off their rule', async () => {
     const { pool } = desk.world
     const LOWERED = BOUND - 2n
     const amount = (wei: bigint) => ({ aboveWei: wei.toString() })
@@ -301,7 +301,7 @@ describe('with the rule, a second person is needed', () => {
     await setRule(BOUND)
   })
 
-  it('not by a proposal: one that would be refused is refused at once', async () => {
+  it('not by a proposal: an act that would be refused is refused immediately', async () => {
     const proposals = await countOf('proposals')
     for (const [path, body] of [
       [

@@ -58,7 +58,7 @@ describe('admin keys of the ledger', () => {
     desk.service.clock.now += HOLDS_MS
   }
 
-  it('each open what their scope says, and are told by a sentence which one they lack', async () => {
+  it('each open what their scope allows, and a sentence tells which scope they lack', async () => {
     const keys = new Map<Scope, string>()
     for (const scope of SCOPES) keys.set(scope, (await make(`only-${scope}`, [scope])).key)
     for (const { method, path, scope } of ROUTES)
@@ -145,7 +145,7 @@ describe('admin keys of the ledger', () => {
     assert.equal((await desk.get('keys')).json.keys.find((one: { id: number }) => one.id === id).state, 'expired')
   })
 
-  it('make no key that is stronger, lives longer, or speaks in another name; nor revoke one that is stronger', async () => {
+  it('make no key that is stronger, lives longer or has another name, and revoke no stronger one', async () => {
     const { key } = await make('junior', ['read', 'operate'], { expires: '30d' })
     const strong = await make('senior', ['read', 'terms'])
     const ask = async (body: object) => {
@@ -189,7 +189,7 @@ describe('admin keys of the ledger', () => {
     }
   })
 
-  it('are shown once: neither what is kept for an Idempotency-Key nor any other row holds one', async () => {
+  it('are shown once: neither the answer of an Idempotency-Key nor any other row holds one', async () => {
     const once = { headers: { 'idempotency-key': 'make-one' } }
     const first = await make('shown-once', ['read'], {}, once)
     assert.match(first.key, /^nlk_[\w-]{43}$/)
@@ -201,7 +201,7 @@ describe('admin keys of the ledger', () => {
     }
   })
 
-  it('are limited where they are wrong, like any other, and the right one never is', async () => {
+  it('are limited if they are wrong, like any other, and the right one never is', async () => {
     const { key } = await make('steady', ['read'])
     desk.service.clock.now += 60_000
     const wrong = (i: number) => `nlk_${String(i).padStart(43, 'x')}`

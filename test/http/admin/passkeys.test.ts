@@ -13,7 +13,7 @@ const CHALLENGE_MS = 300_000
 const PER_MINUTE = 20
 
 describe('the relying party', () => {
-  it('is the name under which the service is reached by https, or one’s own machine; an address has none', () => {
+  it('is the service’s name by https or one’s own machine, and an address has none', () => {
     const cases: [string, { id: string; origin: string } | null][] = [
       ['https://ledger.example', { id: 'ledger.example', origin: 'https://ledger.example' }],
       ['https://a.ledger.example:8443', { id: 'a.ledger.example', origin: 'https://a.ledger.example:8443' }],
@@ -32,7 +32,7 @@ describe('passkeys', () => {
   const door = openDoor()
   const { post, challenge, begin, codeFor, enrol, signIn, audit } = door
 
-  it('are made once by an invitation, in its time, by whoever has its code', async () => {
+  it('are made once by an invitation, in its time, by the holder of its code', async () => {
     const code = await codeFor('iris', 'read')
     const { options } = await begin(code)
     const first = new Authenticator(PUBLIC_URL)
@@ -69,7 +69,7 @@ describe('passkeys', () => {
     assert.equal((await enrol(mine)).answer.status, 200)
   })
 
-  it('are held to where they were made and signed, and to a person whom the device has verified', async () => {
+  it('must fit the origin that made and signed them, and a person whom the device verified', async () => {
     const code = await codeFor('jane', 'read')
     const wrong: [string, Said][] = [
       ['another origin', { origin: 'https://ledger.example.evil' }],
@@ -95,7 +95,7 @@ describe('passkeys', () => {
     assert.equal((await signIn(device)).status, 200)
   })
 
-  it('sign each challenge once, within five minutes, on any instance; and only for what it was asked for', async () => {
+  it('sign each challenge once, within five minutes, on any instance, and for its purpose only', async () => {
     const code = await codeFor('kim', 'read')
     const { options } = await begin(code)
     const device = new Authenticator(PUBLIC_URL)
@@ -129,7 +129,7 @@ describe('passkeys', () => {
     await foreign.close()
   })
 
-  it('that may be copies are refused and told: a counter never goes back, and none is told for a stranger’s word', async () => {
+  it('that may be copies are refused and reported, but never on a stranger’s word', async () => {
     const { device } = await enrol(await codeFor('lena', 'read'))
     assert.equal((await signIn(device, { counter: 9 })).status, 200)
     const stranger = new Authenticator(PUBLIC_URL)
@@ -147,7 +147,7 @@ describe('passkeys', () => {
     for (let i = 0; i < 2; i++) assert.equal((await signIn(plain.device, { counter: 0 })).status, 200)
   })
 
-  it('answer junk with what is wrong about it, and know no more of it', async () => {
+  it('answer junk with its fault, and store nothing of it', async () => {
     const { device } = await enrol(await codeFor('quinn', 'read'))
     const right = device.sign(await challenge()) as { response: object }
     const junk: [unknown, number][] = [
@@ -185,7 +185,7 @@ describe('passkeys', () => {
     assert.equal((await door.desk.service.get('/api/passkeys/sign-in')).status, 405)
   })
 
-  it('are asked for at most twenty times a minute and address, and what is asked for takes no place', async () => {
+  it('get at most twenty challenges a minute and address, and these take no place', async () => {
     const count = async () =>
       (
         await door.desk.world.pool<
@@ -210,7 +210,7 @@ describe('passkeys', () => {
 })
 
 describe('at an address without a name', () => {
-  it('passkeys are off, and say so', async () => {
+  it('passkeys are off, and the answer tells that', async () => {
     const desk = await startDesk({}, { http: { settings: { publicUrl: 'https://192.0.2.7' } } })
     const { json } = await desk.service.get('/api/passkeys')
     assert.equal(json.offered, false)

@@ -90,7 +90,7 @@ describe('of one person’s keys', () => {
     }
   })
 
-  it('who makes a key of somebody’s label is one person with them from then on', async () => {
+  it('a key’s maker is one person with the owner of its label from then on', async () => {
     const id = await propose('made')
     // Keys of the settings may create a key with any label. Theirs is that person's key, and so its creator's.
     const { json } = await door.desk.post('keys', { label: 'yan', scopes: SCOPES }, as(keys.ada ?? ''))

@@ -97,7 +97,7 @@ describe('a revocation', () => {
   }
 
   describe('of all keys', () => {
-    it('ends what is being made while it begins: by whomever, of every kind', async () => {
+    it('ends everything that is being made while it begins, by any maker and of every kind', async () => {
       const maker = await makerKey()
       const guest = await door.enrol(await door.codeFor('guest', 'read,operate'))
       const invited = await answering(await door.codeFor('invited', 'read,operate'))
@@ -125,7 +125,7 @@ describe('a revocation', () => {
       await revokeAll()
     })
 
-    it('leaves nothing that opens, whatever is made at once: keys, invitations, passkeys, sessions', async () => {
+    it('leaves nothing that opens, even if keys, invitations, passkeys and sessions are made then', async () => {
       for (let round = 0; round < ROUNDS; round++) {
         door.desk.service.clock.now += 60_000
         const makers = [await makerKey(), await makerKey(), await makerKey()]
@@ -152,7 +152,7 @@ describe('a revocation', () => {
       }
     })
 
-    it('of two at once both end', async () => {
+    it('both end if two run together', async () => {
       const maker = await makerKey()
       const [, [one, other]] = await within(
         () => makeKey(maker.key),

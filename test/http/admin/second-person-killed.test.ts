@@ -78,7 +78,7 @@ const ACTS: Record<string, () => Promise<{ act: string; input: object; rows?: nu
 }
 
 for (const [what, prepare] of Object.entries(ACTS)) {
-  test(`${what}, confirmed by a process that is killed before it has noted that: not done, and done once by the next`, async () => {
+  test(`${what}, confirmed by a process that dies before it notes that: the next one does it, once`, async () => {
     const { act, input, rows = 1, done } = await prepare()
     const { id } = await insertProposal(world.pool, { act, input, by: 'ada', keyDigest: null })
     await killBetween(id)

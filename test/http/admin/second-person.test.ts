@@ -48,7 +48,7 @@ describe('a second person', () => {
     assert.partialDeepStrictEqual((await bound(2n * BASIC)).json, { aboveWei: (2n * BASIC).toString(), changed: true })
   })
 
-  it('is needed for a release above the amount: it is done once they confirm, in one row of the audit log', async () => {
+  it('is needed for a release above the amount: they confirm it, in one row of the audit log', async () => {
     const small = await held(ODD)
     assert.equal((await desk.post(`payments/${small}/release`, { tierId: 'basic' })).status, 200)
     const hash = await held(LARGE)
@@ -71,7 +71,7 @@ describe('a second person', () => {
     assert.deepEqual([rows[0]?.actor, rows[0]?.detail.confirmedBy, rows[0]?.detail.proposal], ['ada', 'grace', id])
   })
 
-  it('confirms nothing that was proposed with a key or passkey that has ended since, and says so in the list', async () => {
+  it('confirms nothing that an ended key or passkey proposed, and the list reports that', async () => {
     const hash = await held(LARGE)
     const path = `payments/${hash}/release`
     const made = await desk.post('keys', { label: 'leaver', scopes: ['decide'] }, grace)
@@ -107,7 +107,7 @@ describe('a second person', () => {
     assert.equal(await stateOf(hash), 'accepted')
   })
 
-  it('is another person: not the same key, nor one that either has made, nor one without the scope', async () => {
+  it('is another person: not the same key, nor a maker of either, nor one without the scope', async () => {
     const hash = await held(LARGE)
     const id = await propose(`payments/${hash}/release`, { tierId: 'basic' })
     const puppet = await desk.post('keys', { label: 'puppet', scopes: ['decide', 'operate'] })
@@ -138,7 +138,7 @@ describe('a second person', () => {
     assert.ok(failed.refusal)
   })
 
-  it('refuses, or the first takes it back; and after seven days it is nothing', async () => {
+  it('refuses, or the first cancels it, and after seven days it expires', async () => {
     const hash = await held(LARGE)
     for (const options of [grace, {}]) {
       const id = await propose(`payments/${hash}/refund/prepare`, {})
@@ -175,7 +175,7 @@ describe('a second person', () => {
     )
   })
 
-  it('confirms beside another who confirms for the same payments in another order: each is told what came of theirs', async () => {
+  it('confirms beside another for the same payments in another order, and each gets an outcome', async () => {
     const payments = [await held(LARGE, 5), await held(LARGE, 6), await held(LARGE, 7)]
     const decide = (named: string[]) =>
       propose('payments/decide', { decision: 'release', payments: named, tierId: 'basic' })
@@ -201,7 +201,7 @@ describe('a second person', () => {
     assert.deepEqual(decided.sort(), [0, 3])
   })
 
-  it('is always needed for terms and the payments wallet, which are looked at before they are proposed', async () => {
+  it('is always needed for terms and the payments wallet, which are checked before a proposal', async () => {
     assert.equal((await desk.post('terms', { maxWei: '-1' })).status, 400)
     assert.equal((await desk.post('payment-wallets', { address: '0x12' })).status, 400)
     const wallet = desk.world.at(12)

@@ -69,7 +69,7 @@ describe('passkeys', () => {
     }
   })
 
-  it('are revoked with their sessions and their invitations, on every instance, within three seconds', async () => {
+  it('are revoked with their sessions and invitations, on every instance, within three seconds', async () => {
     const { device, key } = await enrol(await codeFor('mara', 'read,operate'))
     const sql = door.desk.world.pool
     const operator = operatorDeps(door.desk.world.ctx, sql)
@@ -112,7 +112,7 @@ describe('passkeys', () => {
     assert.equal((await signIn(guest.device)).status, 401)
   })
 
-  it('give no more than they have, in no other name, and only shortly after a sign-in', async () => {
+  it('give only their own scopes, in their own name, and only shortly after a sign-in', async () => {
     const { key, device } = await enrol(await codeFor('nora', 'read,operate', '10d'))
     const asked = async (body: object, by = key) => {
       const { status, json } = await door.desk.post('keys/invite', body, as(by))
@@ -195,7 +195,7 @@ describe('passkeys', () => {
 })
 
 describe('without a key in the settings', () => {
-  it('a passkey that signs in is a way in: 401, not 404; an invitation is none yet, and all are taken by one act', async () => {
+  it('a passkey opens the door with 401, an invitation does not yet, and one act ends them all', async () => {
     const desk = await startDesk({}, { http: { settings: { adminKeys: [] } } })
     const status = async (key = 'none') => {
       desk.service.clock.now += HOLDS_MS

@@ -37,7 +37,7 @@ const sync = (what: string, from: string) =>
 const statusesOf = async (answers: ReturnType<typeof claim>[]) =>
   (await Promise.all(answers)).map(({ status }) => status)
 
-it('claims and syncs together ask the chain only so much at a time, and the rest is told to come back', async () => {
+it('claims and syncs share a limit on chain reads, and callers beyond it must come back', async () => {
   const answers = Array.from({ length: 100 }, (_, i) => (i % 2 ? claim : sync)(`flood ${i}`, `127.0.2.${i}`))
   let answered = 0
   for (const answer of answers) answer.then(() => ++answered === 28 && gate.resolve())
@@ -46,7 +46,7 @@ it('claims and syncs together ask the chain only so much at a time, and the rest
   assert.equal(statuses.filter((status) => status === 503).length, 28)
 })
 
-it('a caller whose requests take long holds nobody else up', async () => {
+it('a caller with slow requests delays no one else', async () => {
   const greedy = Array.from({ length: 8 }, (_, i) => (i % 2 ? claim : sync)(`greedy ${i}`, '127.0.3.1'))
   await until('two of them ask', () => inside === 2)
   const others = [claim('greedy 7', '127.0.3.2'), sync('other', '127.0.3.3')]
@@ -56,7 +56,7 @@ it('a caller whose requests take long holds nobody else up', async () => {
   assert.ok((await statusesOf(greedy)).every((status) => status === 409 || status === 404))
 })
 
-it('ten claims of one payment at once, and ten buyers behind one address, all get an answer', async () => {
+it('ten simultaneous claims of one payment, and ten buyers of one address, all get an answer', async () => {
   const same = Array.from({ length: 10 }, () => claim('same', '127.0.4.1'))
   await until('one of them asks', () => inside === 1)
   const others = Array.from({ length: 10 }, (_, i) => claim(`buyer ${i}`, '127.0.4.2'))

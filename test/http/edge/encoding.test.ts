@@ -41,7 +41,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 const LARGE = '/api/tiers'
 const decompress = { br: brotliDecompressSync, gzip: gunzipSync } as const
 
-test('a large answer comes as the caller takes it, each encoding with a tag of its own', async () => {
+test('a large answer has an encoding that the caller accepts, each with its own tag', async () => {
   const plain = await ask(LARGE)
   assert.ok(plain.bytes.length > 1024)
   assert.deepEqual([plain.headers['content-encoding'], plain.headers.vary], [undefined, 'accept-encoding'])
@@ -82,7 +82,7 @@ test('the caller’s weights are gone by', () => {
   for (const [accepted, expected] of Object.entries(cases)) assert.equal(encodingFor(accepted), expected, accepted)
 })
 
-test('an answer is compressed once for all who ask', async () => {
+test('an answer is compressed once for all callers', async () => {
   const response = cachedResponseOf(JSON.stringify(Array.from({ length: 500 }, (_, i) => `entry ${i}`)))
   const [first, joined] = await Promise.all([encoded(response, 'br'), encoded(response, 'br')])
   assert.equal(first, joined)

@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => service.close())
 
-test('pages that are asked for at once are answered as each is by itself', async () => {
+test('simultaneous pages get the answer that each gets alone', async () => {
   const ids = ['1', '2', '1000000001', '1000000002', '999', String(2n ** 63n)]
   const paths = ids.flatMap((id) => ['', '?limit=1', '?limit=2'].map((query) => `/api/node/${id}${query}`))
   const alone: [number, string][] = []

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { startService } from '../../support/http.ts'
 
-it('looks at its readiness and at the health report once for all who ask, answers from that for three seconds, and keeps a fault as long', async () => {
+it('reads readiness and health once for all callers, and keeps each answer for three seconds', async () => {
   let looks = 0
   const chainIdMatches = async () => {
     looks++
@@ -34,7 +34,7 @@ it('looks at its readiness and at the health report once for all who ask, answer
   await service.close()
 })
 
-it('is not ready on another chain, nor before the migrations; a provider that lags does not matter', async () => {
+it('is not ready on another chain or before the migrations, but with a lagging provider', async () => {
   const cases = [
     [async () => true, 200],
     [async () => false, 503],

@@ -118,7 +118,7 @@ describe('the checks before a purchase', () => {
     assert.equal((await ask('plus', wallet)).checks.allowance.underWay, 1)
   })
 
-  it('are undecided while payments under way hold every place that is left, and fail once all are sold', async () => {
+  it('are undecided while pending payments hold every place left, and fail once all are sold', async () => {
     await service.sql`UPDATE tiers SET supply = 2 WHERE tier_id = 'founder'`
     const one = { from: walletOf(60), valueWei: '50000000000000000' }
     const rivals = [await insertPayment(service.sql, { ...one, txHash: hashOf('rival 1') })]
@@ -135,7 +135,7 @@ describe('the checks before a purchase', () => {
     await service.sql`UPDATE tiers SET supply = NULL WHERE tier_id = 'founder'`
   })
 
-  it('let a wallet pay inside a transaction only if the sale takes that and the block can be traced', async () => {
+  it('let a wallet pay by an inner call only if the sale accepts it and the block has traces', async () => {
     const contract = { kind: 'contract', codeHash: hashOf('code'), implementation: null } as const
     const delegation = { kind: 'delegation', to: walletOf(52) } as const
     const cases = [
@@ -153,7 +153,7 @@ describe('the checks before a purchase', () => {
     reading = READ
   })
 
-  it('say of a tier off sale that it is, and know no other', async () => {
+  it('mark a tier off sale, and refuse an unknown one', async () => {
     const { canBuy, checks } = await ask('legacy')
     assert.deepEqual([canBuy, checks.onSale.passes, checks.allowance.passes], [false, false, true])
     for (const path of [`${BUYER}?tier=nothing`, `${BUYER}?tier=%20`, '0x12', '0x12?tier=basic'])

@@ -109,14 +109,14 @@ describe('a claim', () => {
     assert.doesNotMatch(answer.text, /secret/)
   })
 
-  it('of what the chain does not know, or has in no block, is 409', async () => {
+  it('of an unknown transaction, or one in no block, is 409', async () => {
     for (const kind of ['notFound', 'pending'] as const) {
       found = async () => ({ kind })
       assert.equal((await claim(hashOf(kind))).status, 409)
     }
   })
 
-  it('that the ledger has not followed to is `seen`, with what the chain says', async () => {
+  it('that the ledger has not reached is `seen`, with what the chain shows', async () => {
     found = async () => ({ kind: 'following', from: walletOf(8), valueWei: wei(7n), blockNumber: 44 })
     const { status, json } = await claim(hashOf('far'))
     assert.equal(status, 200)
@@ -140,7 +140,7 @@ describe('a claim', () => {
     })
   })
 
-  it('has more time than its own wait takes, and the documents name both', async () => {
+  it('has more time than its own wait takes, and the documents give both', async () => {
     const { deadlineMs } = claimRoute({ deps: { monotonicClock: () => 0 } } as Tools)
     const ownMs = REQUEST_POLL_POLICY.readMs + REQUEST_POLL_POLICY.waitMs
     assert.ok((deadlineMs ?? 0) > ownMs)
@@ -160,7 +160,7 @@ describe('a claim', () => {
     ['tooLarge', /^The chain answers, but/],
     [null, /^The chain answers, but/],
   ] as const)
-    it(`is 503 when the chain cannot be asked, or relied on, and says which: ${trouble ?? 'a contradiction'}`, async () => {
+    it(`is 503 if the chain is unreachable or unreliable, and tells which: ${trouble ?? 'a contradiction'}`, async () => {
       const fault = trouble
         ? new RpcFault(trouble, 'https://rpc/KEY')
         : new ChainFault('https://rpc/KEY', { retryable: true })
@@ -170,13 +170,13 @@ describe('a claim', () => {
       assert.match(json.error, says)
     })
 
-  it('asks the chain nothing for what is no hash', async () => {
+  it('reads nothing from the chain for an invalid hash', async () => {
     asked = []
     assert.equal((await claim('0x12')).status, 400)
     assert.deepEqual(asked, [])
   })
 
-  it('by many at once asks the chain once, and an unknown hash not again for a moment', async () => {
+  it('by many callers reads the chain once, and an unknown hash not again for a moment', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -197,7 +197,7 @@ describe('a claim', () => {
     assert.equal(asked.length, 2)
   })
 
-  it('of a flood of hashes lets only a few at a time through to the chain, and tells the rest to come back', async () => {
+  it('of a flood of hashes lets a few at a time reach the chain, and others must come back', async () => {
     let [inside, most, answered] = [0, 0, 0]
     const gate = Promise.withResolvers<void>()
     found = async () => {
@@ -221,7 +221,7 @@ describe('a claim', () => {
   })
 })
 
-it('is 503 where no payments address is configured: the payment may yet be a sale, and asking again may help', async () => {
+it('is 503 without a payments address, because the payment may be a sale and a retry may help', async () => {
   let found: ClaimOutcome = { kind: 'notASale', why: 'nothing goes to no address' }
   const passes = { claim: async () => found } as unknown as Passes
   const service = await startService({ passes, paymentAddress: null })

@@ -103,7 +103,7 @@ describe('events', () => {
   })
   after(() => service.close())
 
-  it('begin with the present states, in the very objects of the other reads, and say what is all', async () => {
+  it('begin with the present states, equal to the other reads, and mark the end of these', async () => {
     const { json: payment } = await service.get(`/api/payment/${hashOf('pay 1')}`)
     const { json: nodes } = await service.get(`/api/nodes/${walletOf(1)}`)
     const ofPayment = await stream(service, `payment=${hashOf('pay 1')}`)
@@ -161,7 +161,7 @@ describe('events', () => {
     )
   })
 
-  it('go on where a caller left off: what is known is left out, what has changed meanwhile is told', async () => {
+  it('resume after a caller’s last event: they skip old states and include later changes', async () => {
     const query = `address=${walletOf(72)}`
     await pay(service, 'resumed', walletOf(72))
     const first = await stream(service, query)
@@ -182,7 +182,7 @@ describe('events', () => {
     assert.notEqual(later.events().at(-1)?.id, known)
   })
 
-  it('are refused where it is not said what to watch, and are not opened by HEAD', async () => {
+  it('are refused without a subject, and HEAD does not open them', async () => {
     const queries = ['', '?address=0x12', '?payment=0x12', `?address=${walletOf(1)}&payment=${hashOf('a')}`]
     for (const query of queries) assert.equal((await service.get(`/api/events${query}`)).status, 400, query)
     const asked = request({

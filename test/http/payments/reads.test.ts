@@ -41,7 +41,7 @@ describe('the reads of payments', () => {
     })
   })
 
-  it('say of a payment that came too late whether it still takes a place that comes free', async () => {
+  it('tell whether a late payment still takes a place that becomes free', async () => {
     const late = { state: 'held', reason: 'soldOut', block: 99 }
     await pay('too late', { ...late, tierId: 'basic' })
     await pay('spent', { ...late, reason: 'supplySpent', tierId: 'basic' })
@@ -64,7 +64,7 @@ describe('the reads of payments', () => {
     await service.sql`DELETE FROM payments WHERE block_number = 99`
   })
 
-  it('name the transaction that paid a payment back', async () => {
+  it('include the transaction that refunded a payment', async () => {
     await pay('paid back', { state: 'refunded', reason: 'wrongAmount' })
     await service.sql`
       INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by)
@@ -73,7 +73,7 @@ describe('the reads of payments', () => {
     assert.deepEqual([json.status, json.refundTxHash], ['refunded', hashOf('refund')])
   })
 
-  it('name what any transaction of the ledger did', async () => {
+  it('explain any transaction of the ledger', async () => {
     const did = async (name: string) => {
       const { status, json } = await service.get(`/api/transaction/${hashOf(name)}`)
       if (status !== 200) return status
@@ -92,7 +92,7 @@ describe('the reads of payments', () => {
     assert.equal((await service.get('/api/transaction/0x12')).status, 400)
   })
 
-  it('say of a payer on the deny list that a person looks first, and no more', async () => {
+  it('tell a payer on the deny list only that a person looks first', async () => {
     await pay('denied', { state: 'held', reason: 'senderDenied' })
     const one = await service.get(`/api/payment/${hashOf('denied')}`)
     const all = await service.get(`/api/payments/${BUYER}`)
@@ -100,7 +100,7 @@ describe('the reads of payments', () => {
     for (const { text } of [one, all]) assert.doesNotMatch(text, /denied/i)
   })
 
-  it('answer 404 for what the ledger does not know and for what is no sale, 400 for what is no hash', async () => {
+  it('answer 404 for an unknown payment and for no sale, 400 for no hash', async () => {
     await pay('of nothing', { state: 'ignored', reason: 'zero', valueWei: '0' })
     assert.equal((await service.get(`/api/payment/${hashOf('never paid')}`)).status, 404)
     assert.equal((await service.get(`/api/payment/${hashOf('of nothing')}`)).status, 404)
@@ -110,7 +110,7 @@ describe('the reads of payments', () => {
     assert.equal((await service.get('/api/payments/claim')).status, 405)
   })
 
-  it('list what a wallet has paid, newest first, with what was taken back and without what is no sale', async () => {
+  it('list a wallet’s payments, newest first, with reorganised ones, without what is no sale', async () => {
     const buyer = walletOf(6)
     const states = [
       { state: 'held', reason: 'holding' },

@@ -88,7 +88,7 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
 })
 
 onBoth(
-  'a rebuilt ledger believes no decision about a transfer that failed, holds what the operator had held, and keeps what no chain tells',
+  'a rebuilt ledger drops decisions on failed transfers, and keeps holds and off-chain facts',
   async ({ desk, world, pool, again }) => {
     await world.settle()
     const failed = await world.pay(6, BASIC - 1n)

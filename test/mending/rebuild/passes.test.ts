@@ -93,7 +93,7 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
   }
 })
 
-test('a ledger started without a backup pays what fell due before its start, at the first terms it is given', async () => {
+test('a ledger started without a backup pays earlier turns by the first terms that it gets', async () => {
   const world = await startWorld()
   await using first = await openDatabase(5)
   await using second = await openDatabase(5)

@@ -72,7 +72,7 @@ async function pastOf(world: World): Promise<void> {
   await world.pool`INSERT INTO grants (ref, reason, granted_by) VALUES (${`0x${'99'.repeat(32)}`}, 'a gift to come', 'operator')`
 }
 
-test('a rebuilt ledger equals the old one, takes over what the operator decided, and says what does not agree', async () => {
+test('a rebuilt ledger equals the old one with the operator’s decisions, and lists differences', async () => {
   const world = await startWorld()
   try {
     await pastOf(world)
@@ -114,7 +114,7 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
   }
 })
 
-test('a payment that a pass had accepted and that was not minted is the operator’s to decide in a rebuilt ledger', async () => {
+test('in a rebuilt ledger the operator decides on an accepted payment that was not minted', async () => {
   const world = await startWorld()
   try {
     const paid = await world.pay(5, BASIC)
@@ -135,7 +135,7 @@ test('a payment that a pass had accepted and that was not minted is the operator
   }
 })
 
-test('the operator’s changes while the chain is followed are taken over as they are in the end', async () => {
+test('a rebuild takes over the final state of changes that the operator makes meanwhile', async () => {
   const world = await startWorld()
   const { pool } = world
   try {
@@ -175,7 +175,7 @@ const change = async (world: Pick<World, 'ctx' | 'pool'>, input: object) => {
   return done
 }
 
-test('a change of the payments wallet with its grace and closed books comes out as it was, and so do terms and endpoints', async () => {
+test('a rebuild keeps a wallet’s change with its grace, closed books, terms and endpoints', async () => {
   const world = await startWorld()
   try {
     await pastOf(world)
@@ -229,7 +229,7 @@ test('a change of the payments wallet with its grace and closed books comes out 
   }
 })
 
-test('a wallet that is entered while a rebuild follows is followed for from its first block on, and one that is taken back is not', async () => {
+test('a rebuild follows a wallet that is entered meanwhile from its first block, unless undone', async () => {
   const world = await startWorld()
   try {
     await pastOf(world)
@@ -260,7 +260,7 @@ test('a wallet that is entered while a rebuild follows is followed for from its 
   }
 })
 
-test('a rebuild that is interrupted goes on where it stopped; one with no ledger to copy from leaves nothing to be minted', async () => {
+test('a stopped rebuild resumes, and one without a ledger to copy from leaves nothing to mint', async () => {
   const world = await startWorld()
   await using database = await openDatabase(5)
   const { pool } = database

@@ -52,7 +52,7 @@ async function differences(chain: World['ctx']['chain']) {
   return { found: comparison?.differences, states: states.map(({ stands }) => stands) }
 }
 
-test('what was attributed by hand, in part or whole, and decided, is the same in a rebuilt ledger', async () => {
+test('a rebuilt ledger keeps manual attributions, in part or whole, and their decisions', async () => {
   traceNothing(world)
   const [first, second] = await payAtOnce(world, [SAFES[0], BASIC], [SAFES[1], PLUS], [SAFES[2], BASIC * 3n])
   const id = await newestResidue()

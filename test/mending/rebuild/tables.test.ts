@@ -31,7 +31,7 @@ test('the list has each table of the schema', () => {
   assert.deepEqual([...names].sort(), [...columns.keys()].sort())
 })
 
-test('docs/DATA-MODEL.md names the same origin of each table', () => {
+test('docs/DATA-MODEL.md gives the same origin of each table', () => {
   const cells = readPage('docs/DATA-MODEL.md')
     .text.split('\n')
     .filter((line) => line.startsWith('| `'))

@@ -54,7 +54,7 @@ function provingOnly(account: Address, { number, hash }: Cursor, nonce: number |
   return { survey: { accountsAt } } as unknown as ChainReader
 }
 
-test('providers’ nonce is adopted after 64 blocks in which all of them name a higher one', async () => {
+test('providers’ nonce is adopted after 64 blocks in which all of them report a higher one', async () => {
   const compare = async (
     first: model.Answers,
     proven: number | null,
@@ -91,7 +91,7 @@ test('providers’ nonce is adopted after 64 blocks in which all of them name a 
   await fc.assert(fc.asyncProperty(first, fc.constantFrom(null, null, 5), steps, compare), { numRuns: cases(80) })
 })
 
-test('providers agree if two of them, or the only one, name one nonce and none another', () => {
+test('providers agree if two of them, or the only one, report one nonce and none another', () => {
   const compare = (all: model.Answers) => assert.equal(agreedNonce(all), model.agreed(all))
   fc.assert(fc.property(fc.array(nonce, { maxLength: 4 }), compare), { numRuns: cases(500) })
 })

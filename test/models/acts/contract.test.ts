@@ -27,7 +27,7 @@ const anyTerms = fc
     })
   })
 
-test('the contract takes what is planned for a cohort at any time, and no entry with a turn more', () => {
+test('the contract accepts a cohort’s planned entry at any time, and none with a turn more', () => {
   const compare = (terms: unknown, windows: (model.Window & { window: number })[], start: number, behind: number) => {
     const nextDue = 985 + start
     const now = nextDue + behind

@@ -69,7 +69,7 @@ function mintRow({ mint }: model.Orphan, id: number): Row {
   }
 }
 
-test('a residue is decided in one piece only if nothing of it has a node, a refund or a mint on its way', async () => {
+test('a residue is decided in one piece only if no part has a node, a refund or a pending mint', async () => {
   const orphan = fc.record({
     isOfResidue: fc.constantFrom(true, true, true, false),
     hasNode: fc.constantFrom(false, false, false, false, true),
@@ -145,7 +145,7 @@ const anyRefunding: fc.Arbitrary<Refunding> = fc.record({
 // No mint is signed for a payment of unknown payer, and no judge looks at it.
 const refunding = anyRefunding.filter(({ hasPayer, stood }) => hasPayer || ['held', 'dismissed'].includes(stood.state))
 
-test('a refund that is given up leaves what stood before it in this block, what a person decided, or the judge’s part', async () => {
+test('a cancelled refund restores the block’s state, a person’s decision, or the judge’s part', async () => {
   const compare = async (given: Refunding, isSecond: boolean) => {
     const { stood, isSameBlock, hasPayer, isMintPending, verdicts } = given
     const evidence = { rule: 'refunding', stoodAs: stood.state, heldFor: stood.reason }
@@ -277,7 +277,7 @@ const versionRow = (one: model.Version, n: number, all: unknown[]): Row => ({
   ...{ live: n === all.length - 1, from_block: n, from_time: n, entered_by: 'ada' },
 })
 
-test('a tier is changed by each field that differs, by an end of its grace period, and by nothing else', async () => {
+test('only a differing field or an end of its grace period changes a tier', async () => {
   const graces = fc.array(fc.constantFrom(900, 900, 1_200, 0), { minLength: 1, maxLength: 3 })
   const compare = async (given: Record<string, unknown>, some: number[]) => {
     const versions = some.map((graceSec) => ({ ...FIRST, graceSec }))

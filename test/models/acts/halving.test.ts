@@ -182,7 +182,7 @@ async function compare(given: Drawn): Promise<void> {
 }
 const byNumber = (a: number, b: number) => a - b
 
-test('a round goes without the cohorts at fault, as much of it as gas and ether allow, the oldest first', async () => {
+test('a round drops the cohorts at fault, and pays as much as gas and ether allow, oldest first', async () => {
   await fc.assert(fc.asyncProperty(few, compare), { numRuns: cases(300) })
 })
 
@@ -190,7 +190,7 @@ test('three cohorts at fault among two hundred are found in one run', async () =
   await fc.assert(fc.asyncProperty(many, compare), { numRuns: cases(25) })
 })
 
-test('of a batch of orders the first go, as many as fit or half of that, and the rest waits', async () => {
+test('the first orders of a batch go, as many as fit or half of those, and the others wait', async () => {
   const orders = fc.record({
     size: fc.constantFrom(1, 2, 3, 7, 8, 100, 199, 200),
     gasFor: fc.constantFrom(0, 1, 2, 3, 4, 7, 8, 63, 100, 199, 200),

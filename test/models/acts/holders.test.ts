@@ -228,7 +228,7 @@ async function compareNodes(sql: Sql, all: model.Placed[], blocks: Blocks | null
 
 const period = fc.constantFrom(null, null, { after: 4, upTo: 5 }, { after: 5, upTo: 7 }, { after: 5, upTo: 6 })
 
-test('an owner’s file has what was theirs when it happened, and the exports have every credit and withdrawal once', async () => {
+test('an owner’s file has what was theirs at the time, and exports have every row once', async () => {
   const first = fc.array(fc.record({ to, cohort: fc.constantFrom(1, 1, 2), isEarly: fc.boolean() }), { maxLength: 2 })
   const compare = async (some: model.Happening[], begun: never, blocks: Blocks | null) => {
     const all = placed(some, begun)

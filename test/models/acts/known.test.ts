@@ -31,7 +31,7 @@ const codes = fc
     return { codeHash: change === 'hash' ? nextTo(codeHash) : codeHash, implementation: { at, address } }
   })
 
-test('a wallet is known by its code and its implementation together, each at its place', () => {
+test('code and implementation together identify a wallet, each at its place', () => {
   const compare = (code: model.Code) => {
     const known = knownWalletOf({ kind: 'contract', ...code } as Parameters<typeof knownWalletOf>[0])
     assert.equal(known !== null, model.isKnown(code, LISTS))

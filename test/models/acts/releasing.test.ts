@@ -149,7 +149,7 @@ const compareRows = async (sql: Sql, held: model.Held[]) =>
     held.map(asRead),
   )
 
-test('a payment is released in the version that was in force in its block, unless its tier is full', async () => {
+test('a payment is released in its block’s version, unless its tier is full', async () => {
   const compare = async (given: Drawn) => {
     const versions = versionsOf(given)
     const held = heldOf(given, versions)

@@ -157,7 +157,7 @@ test('a proposal is done once, by another live person with its scope, if it is s
   }
 })
 
-test('a proposal lives as long as the key or the passkey it was made with, and no session ends it', async () => {
+test('a proposal lives as long as the key or passkey that made it, and no session ends it', async () => {
   const states = ['live', 'expired', 'revoked'] as const
   await inTransaction(desk.world.pool, async (sql) => {
     const [now, later] = [sql`now()`, sql`now() + interval '1 day'`]

@@ -109,7 +109,7 @@ async function compareAct(sql: Sql, found: object, before: model.Terms[], expect
   assert.equal(audit.count, after.length === before.length ? 0 : 1, 'in the log')
 }
 
-test('the latest terms are taken back before they are in force, or as long as no window of turns not owed was set', async () => {
+test('the latest terms are cancelled before they begin, or until a window of turns not owed', async () => {
   const compare = async (given: Drawn) => {
     const ledger = ledgerOf(given)
     const place = given.isLatest ? -1 : -2

@@ -186,7 +186,7 @@ async function runOnce(sql: Sql, given: Drawn) {
   return await judge(context as never, cursor as never, 100, { checkLock: () => {}, outOfTime: () => false } as never)
 }
 
-test('payments in every state are judged again as soon as what held them has changed, and no others', async () => {
+test('payments in every state are judged again once their obstacle has changed, and no others', async () => {
   const compare = async (given: Drawn) => {
     const rooms = roomsOf(given)
     const sale = { ...given, now: TIME + given.age }

@@ -144,7 +144,7 @@ async function come(sql: Sql, id: number, { kind, from, valueWei, succeeded, blo
   return enter(sql, kind, { columns, rows })
 }
 
-test('a transfer that comes back is what a person last decided about it, if it is the same and moved value', async () => {
+test('a transfer that returns keeps a person’s last decision, if it is the same and moved value', async () => {
   const compare = async (given: Drawn) => {
     const payments = paymentsOf(given)
     const limited = given.limits.flatMap((limit, n) => (limit === 'supply' || limit === 'cap' ? [`t${1 + n}`] : []))

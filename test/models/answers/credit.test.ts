@@ -144,7 +144,7 @@ function passOf(sql: Sql, given: model.Given) {
   return { pass, asked: () => asked }
 }
 
-test('a credit pass says why it sent nothing, what is due and what is pending', async () => {
+test('a credit pass reports why it sent nothing, what is due and what is pending', async () => {
   const compare = async (given: model.Given) => {
     await tables.within(rowsOf(given), async (sql) => {
       const { pass, asked } = passOf(sql, given)

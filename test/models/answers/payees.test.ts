@@ -119,7 +119,7 @@ function expects(world: model.World, given: Drawn, address: string): Expected {
   return { answer, told: { action: 'walletTakenBack', before: address, after: { inForce: answer.inForce } } }
 }
 
-test('a wallet is changed, taken back or closed only as long as no buyer is misled', async () => {
+test('a wallet is changed, cancelled or closed only while that misleads no buyer', async () => {
   const compare = async (given: Drawn) => {
     const head = given.hasHead ? HEAD : null
     const payees = structuredClone(given.payees)

@@ -136,7 +136,7 @@ function expectedLedger(given: model.Given, answer: ReturnType<typeof model.resc
   return { cursor, payments: count('payment'), outflows: count('outflow'), told }
 }
 
-test('a rescan goes back to before the first difference, and says what it found', async () => {
+test('a rescan goes back to before the first difference, and reports what it found', async () => {
   const compare = async (drawnCase: Drawn) => {
     const { reason, ...rest } = drawnCase
     const given = { ...rest, entries: rest.entries.map(settled), oldest: OLDEST, cursor: CURSOR }

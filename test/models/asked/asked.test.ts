@@ -204,7 +204,7 @@ function contextOf(sql: Sql, given: Syncs, nodes: model.Node[]) {
   }
 }
 
-test('a sync says of each node whether this ledger had it before it was asked', async () => {
+test('a sync reports for each node whether this ledger had it before the request', async () => {
   const compare = async (given: Syncs, caller: string) => {
     const nodes = given.nodes.map((one, n) => ({ ...one, id: 1 + n }))
     const ids = nodes.map(({ id }) => id)

@@ -266,6 +266,6 @@ async function compare(given: Drawn): Promise<void> {
   })
 }
 
-test('each wallet has books of its own, and what nothing explains is filed where it can be told', async () => {
+test('each wallet has its own books, and unexplained value is filed in the block that fits', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(130) })
 })

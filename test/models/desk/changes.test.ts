@@ -73,7 +73,7 @@ const rowsOf = ({ wallets, hasCursor }: model.World, { asked }: Drawn): Rows => 
   ],
 })
 
-test('a wallet is replaced with the grace of the last planned change, and a proposal waits for providers', async () => {
+test('a wallet is replaced with the last planned change’s grace, and a proposal needs providers', async () => {
   const compare = async (given: Drawn) => {
     const world = worldOf(given)
     await tables.within(rowsOf(world, given), async (sql) => {

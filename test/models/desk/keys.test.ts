@@ -291,7 +291,7 @@ const agree = (steps: fc.Arbitrary<Step<model.Office>[]>, usual: number) => {
   return fc.assert(fc.asyncProperty(drawn, steps, compare), { numRuns: cases(usual) })
 }
 
-test('keys, sessions and passkeys are valid until their end, and their use is noted once a minute', async () => {
+test('keys, sessions and passkeys are valid until their end, and their use is noted each minute', async () => {
   await agree(stepsOf(uses, { least: 3, most: 7, weights: { live: 3, sessions: 3 } }), 80)
 })
 

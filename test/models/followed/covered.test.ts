@@ -34,7 +34,7 @@ const leafOf = (receipt: object) => {
   return 'bytes' in encoded ? [encoded.bytes] : []
 }
 
-test('a root proves its whole list, or all but the chain’s own last item, and counts no more than that', async () => {
+test('a root proves its whole list, or all but the chain’s last item, and counts no more', async () => {
   const compare = async ({
     items: some,
     last,

@@ -152,7 +152,7 @@ async function observe(given: Drawn, wallets: model.Wallet[]) {
   return await observer.observeBlocks([BLOCK], [], watching as never)
 }
 
-test('what a transaction moves is its value if it succeeded, and of ours its fee however it ended', async () => {
+test('a transaction moves its value if it succeeds, and ours moves its fee in any case', async () => {
   const compare = async (given: Drawn) => {
     const txs = given.txs.map(toModel)
     const wallets = given.windows.map((one, n) => ({ ...one, wallet: n === 0 ? WALLET : OTHER }))

@@ -107,7 +107,7 @@ const lost = fc.record({
   recheckUpTo: fc.constantFrom(null, null, 49, 50, 51),
 })
 
-test('a ledger was restored if the chain has work of its own that it does not remember', async () => {
+test('a ledger was restored if the chain has ledger work that it does not remember', async () => {
   const compare = async ({
     work,
     known,
@@ -228,7 +228,7 @@ test('a range is stored only if it was read for everything that the ledger looks
   await fc.assert(fc.asyncProperty(watched, watched, fc.boolean(), compare), { numRuns: cases(120) })
 })
 
-test('a wallet’s books begin before the first block that is read for it, whenever the ledger began', async () => {
+test('a wallet’s books begin before the first block that is read for it, at any ledger’s age', async () => {
   const compare = async (startBlock: number, watchedFrom: number, isPruned: boolean) => {
     const rows: Rows = {
       cursors: [{ name: 'follow', block_time: 6_000, ...inBlock(200) }],

@@ -229,7 +229,7 @@ const agree = (steps: fc.Arbitrary<Step<model.Books>[]>, usual: number) => {
   return fc.assert(fc.asyncProperty(drawn, steps, compare), { numRuns: cases(usual) })
 }
 
-test('a wallet holds its base and what moved since, from a block on that stands', async () => {
+test('a wallet holds its base and what has moved since, from a canonical block on', async () => {
   await agree(stepsOf(balances, { least: 3, most: 8, weights: { checkAgain: 3, balances: 2, blocks: 3 } }), 120)
 })
 

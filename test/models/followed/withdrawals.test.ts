@@ -129,7 +129,7 @@ function rowsOf(nodes: model.Node[]): Rows {
   }
 }
 
-test('a withdraw call that failed is an entry of its caller’s nodes, as they were when its block began', async () => {
+test('a failed withdraw call is an entry of its caller’s nodes, as they were before the block', async () => {
   const compare = async (given: Drawn) => {
     const [nodes, calls] = [nodesOf(given), callsOf(given)]
     await tables.within(rowsOf(nodes), async (sql) => {

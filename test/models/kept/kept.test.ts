@@ -346,7 +346,7 @@ test('a request under a key is done once, another is refused, and a nonce is spe
   await agrees(steps, 60)
 })
 
-test('one caller a minute asks for the price, and an old price is never shown', async () => {
+test('one caller a minute requests the price, and an old price is never shown', async () => {
   const steps = stepsOf(prices, { least: 3, most: 12, weights: { turn: 5, time: 5, store: 2 } })
   await agrees(steps, 60)
 })

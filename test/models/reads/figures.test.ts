@@ -265,7 +265,7 @@ async function scrape(sql: Sql, names: string[]): Promise<model.Samples> {
   return Object.fromEntries(found.filter(([name]) => families.has(name.replace(/\{.*/, ''))))
 }
 
-test('every figure of a scrape is what the rows count up to', async () => {
+test('every figure of a scrape matches the rows', async () => {
   const compare = async (ledger: model.Ledger) => {
     const expected = model.samplesOf(ledger)
     const families = [...Object.keys(expected), 'drift', 'minter_budget', 'payments_held', 'sender_funds_low']
@@ -278,7 +278,7 @@ test('every figure of a scrape is what the rows count up to', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
 })
 
-test('health and doctor read what the rows count up to', async () => {
+test('health and doctor report figures that match the rows', async () => {
   const compare = async (ledger: model.Ledger, ours: ('minter' | 'distributor')[] | null) => {
     await tables.within(rowsOf(ledger), async (sql) => {
       const { halted, stuck, secondsWithoutSuccess, payouts: _, lastTickAt: _at, ...health } = await readHealth(sql)

@@ -303,7 +303,7 @@ async function compareRead(sql: Sql, ledger: model.Ledger, limit: number): Promi
   }
 }
 
-test('nodes, wallets, rounds and payments are answered as the rows say', async () => {
+test('nodes, wallets, rounds and payments are answered by their rows', async () => {
   const compare = async (given: Drawn) => {
     const ledger = ledgerOf(given)
     await tables.within(rowsOf(ledger), (sql) => compareRead(sql, ledger, given.limit))

@@ -144,6 +144,6 @@ async function compare(given: Drawn): Promise<void> {
   assert.deepEqual(withoutFile, sorted(dueOf(ledger, asked)))
 }
 
-test('commissions earned, taken back, paid and due are those of the rules, to the wei', async () => {
+test('commissions earned, undone, paid and due follow the rules, to the wei', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(120) })
 })

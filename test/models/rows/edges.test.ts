@@ -198,6 +198,6 @@ async function compare(given: Drawn): Promise<void> {
   })
 }
 
-test('a period has the blocks at or after its start and before its end, and the next one has those after them', async () => {
+test('a period has the blocks from its start to before its end, and the next one those after', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(40) })
 })

@@ -160,6 +160,6 @@ async function compare({ kind: name, ids, states, filter, ...given }: Drawn): Pr
   assert.equal(pages.length, pagesOf(list.length, limit), `pages of ${name} by ${limit}`)
 }
 
-test('a list has every row once, newest first, whatever the limit', async () => {
+test('a list has every row once, newest first, under any limit', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(160) })
 })

@@ -253,11 +253,11 @@ async function compare(given: Drawn): Promise<void> {
   })
 }
 
-test('a period’s payments, mints, credits, refunds, gas and debt are those of its rows, to the wei', async () => {
+test('a period’s payments, mints, credits, refunds, gas and debt match its rows, to the wei', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
 })
 
-test('a transaction that the ledger does not know costs nothing that is known', async () => {
+test('a transaction outside the ledger changes no cost', async () => {
   const taken = { sender: account(5), nonce: 1, call: '{}', gas_limit: 1, valid_until: 1, ...inBlock(5) }
   const rows = { outbox: [{ ...taken, kind: 'mint', state: 'displaced' }] }
   const period = { after: 4, upTo: 5 }

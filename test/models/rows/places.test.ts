@@ -72,7 +72,7 @@ async function compare(given: Drawn): Promise<void> {
   }
 }
 
-test('the judge, the acts, the API and the metrics count sold and reserved as the rules say', async () => {
+test('the judge, the acts, the API and the metrics count sold and reserved by the rules', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
 })
 

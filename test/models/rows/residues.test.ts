@@ -208,6 +208,6 @@ async function compare(given: Drawn): Promise<void> {
   })
 }
 
-test('a residue is traced after its pause, is explained once, and never if somebody has decided about it', async () => {
+test('a residue is traced after its pause, is explained once, and never after a decision', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
 })

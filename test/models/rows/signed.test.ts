@@ -32,7 +32,7 @@ const rowOf = ({ kind, state, until, refs }: Signed, n: number): Row => ({
   }),
 })
 
-test('a refund waits for the latest mint with its ref, whatever became of the transaction', async () => {
+test('a refund waits for the latest mint with its ref, with any outcome of the transaction', async () => {
   const compare = async (all: Signed[], ref: number) => {
     const outbox = all.map(rowOf)
     const code = await tables.within({ outbox }, (sql) => readSignedUntil(sql, word(ref) as Hash, NOW))

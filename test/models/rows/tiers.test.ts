@@ -149,7 +149,7 @@ async function quoteBy(sql: Sql, { quoteTier }: Shop, tier: string | null) {
   return { status: 200, ...(answer as object) }
 }
 
-test('each tier is shown as it stands, and quoted while it sells', async () => {
+test('each tier is shown in its present state, and quoted while it sells', async () => {
   const seen: Record<string, number> = {}
   const compare = async (given: Drawn) => {
     const shop = shopOf(given)
@@ -186,7 +186,7 @@ const tierRow = (version: number, more: Row): Row => ({
   ...{ on_sale: true, entered_by: 'test', ...more },
 })
 
-test('a raise of the supply is shown from its block on, and a reduction at once', async () => {
+test('a raise of the supply is shown from its block on, and a reduction immediately', async () => {
   const shownAt = (block: number, supply: number | null) =>
     tables.within(
       {

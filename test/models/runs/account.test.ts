@@ -278,7 +278,7 @@ class Pair {
   }
 }
 
-test('nonces stay right through forks, lagging providers and other uses of the key, and sending goes on', async () => {
+test('nonces stay right through forks, lag and other uses of the key, and sending continues', async () => {
   const compare = (steps: Step[], providers: number, hides: boolean) =>
     tables.within({}, async (sql) => {
       const pair = new Pair(poolWithin(sql), new Chain(providers, hides))
@@ -298,7 +298,7 @@ const forked = (happens: Happens): Step[] => [
   { kind: 'fork', depth: 1, returns: true, plan: [happens] },
 ]
 
-test('an authorization that uses the freed nonce is seen, and one that uses the nonce of ours above it settles nothing', async () => {
+test('an authorization with the freed nonce is seen, and one with our next nonce settles nothing', async () => {
   for (const one of ['authorized', 'staleNext', 'stalePast', 'both'] as const)
     await tables.within({}, async (sql) => {
       const pair = new Pair(poolWithin(sql), new Chain(1, false))

@@ -84,7 +84,7 @@ async function runBoth(sql: Sql, providers: model.Provider[], former: model.Diff
   return expected
 }
 
-test('a run goes on as far as the histories agree, and a difference is over once two name the ledger’s blocks', async () => {
+test('a run works up to the common block, and two providers of our blocks end a difference', async () => {
   const met = { stops: 0, goesOn: 0, ends: 0 }
   const compare = async (drawn: model.Provider[][]) => {
     await tables.within(ROWS, async (sql) => {
@@ -101,7 +101,7 @@ test('a run goes on as far as the histories agree, and a difference is over once
   assert.ok(Math.min(...Object.values(met)) >= cases(5), JSON.stringify(met))
 })
 
-test('a difference is told from twelve blocks or two minutes on, once, and the embedded chain has none', async () => {
+test('a difference is reported after twelve blocks or two minutes, once, never on our own chain', async () => {
   await tables.within(ROWS, async (sql) => {
     const run = async (from: number, rewindsToShorterChain = false) => {
       const readers = [null, { from, name: 'a' }].map((fork) => ({ head: CURSOR, fork, isSilent: false }))

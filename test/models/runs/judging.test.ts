@@ -375,7 +375,7 @@ async function compareStored(sql: Sql, ledger: model.Ledger): Promise<void> {
       assert.ok(versions.includes(rows[n]?.version ?? 0), `accepted by version ${rows[n]?.version}`)
 }
 
-test('a run judges all payments as they come in the chain, whatever the size of a page', async () => {
+test('a run judges all payments in chain order, with any size of a page', async () => {
   const compare = async (given: Drawn) => {
     const ledger = ledgerOf(given)
     const former = ledger.payments.map(({ reason }) => reason)

@@ -109,7 +109,7 @@ async function judgeAll(sql: Sql, page: number): Promise<void> {
   }
 }
 
-test('a step opens at the block of the payment that took the last place before it, for all that came since in their order', async () => {
+test('a step opens at the block that filled the one before, for all later payments in order', async () => {
   const compare = async (given: Drawn) => {
     const ladder = ladderOf(given)
     await tables.within(rowsOf(ladder), async (sql) => {

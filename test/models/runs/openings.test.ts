@@ -165,7 +165,7 @@ async function runMinter(sql: Sql, plan: model.Plan): Promise<model.Outcome> {
   return { calls, why: sent?.kind === 'refused' ? (sent.why as model.Answer) : null, budgetSpent }
 }
 
-test('a run mints and opens what is due, within its budgets, and never a payment or a cohort that is not settled', async () => {
+test('a run mints and opens what is due in its budgets, and only settled payments and cohorts', async () => {
   const compare = async (given: Drawn) => {
     const plan = planOf(given)
     const outcome = await tables.within(rowsOf(plan), (sql) => runMinter(sql, plan))

@@ -286,7 +286,7 @@ async function planIn(sql: Sql, ledger: Ledger, { bounds, voices }: Drawn): Prom
   return await planDueRound(ctx as never, { bounds, cursor, upTo: ledger.upTo } as never)
 }
 
-test('a planned round gives each cohort its turns in their order, and each turn the amount of its own time', async () => {
+test('a planned round gives each cohort its turns in order, each with its own time’s amount', async () => {
   const compare = async (given: Drawn) => {
     const ledger = ledgerOf(given)
     await tables.within(rowsOf(ledger, given), async (sql) => {

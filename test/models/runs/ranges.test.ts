@@ -143,7 +143,7 @@ async function stated(sql: Sql, told: Told): Promise<model.Range[]> {
   return account.other
 }
 
-test('what moved unseen is pinned to its blocks, or to a range of which the states are gone', async () => {
+test('unseen value is pinned to its blocks, or to a range whose states are gone', async () => {
   const compare = async (given: Drawn) => {
     const told = toldOf(given)
     await tables.within(rowsOf(told), async (sql) => {

@@ -134,7 +134,7 @@ async function compareFates(sql: Sql, given: Drawn, refunds: model.Refund[], vie
   assert.equal(told.count, fates.filter(({ fate }) => fate.kind === 'gone').length)
 }
 
-test('a refund stands while its transaction pays it in some block, and is gone only if that is found out', async () => {
+test('a refund lasts while its transaction pays it in a block, and ends only if a run sees that', async () => {
   const compare = async (given: Drawn) => {
     const refunds = refundsOf(given)
     const view = viewOf(given, refunds)

@@ -155,7 +155,7 @@ async function compare(given: Drawn): Promise<void> {
   assert.deepEqual([own?.detail.toBlock, own?.detail.orphanedPayments], [at, orphaned])
 }
 
-test('a ledger that goes back has the rows of one that never went on, and tells of refunds of what is gone', async () => {
+test('a rewound ledger has the rows of one that never went on, and reports refunds that are gone', async () => {
   await fc.assert(
     fc.asyncProperty(drawn, (given) => compare(given as Drawn)),
     { numRuns: cases(90) },

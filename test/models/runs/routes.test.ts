@@ -50,7 +50,7 @@ const cohort = (size: number, perNodeWei: bigint) => ({
   ...{ cohort: 1, tier_no: 1, interval_sec: 60, next_due: 2_000, size, per_node_wei: perNodeWei, ...inBlock(1) },
 })
 
-test('a node matches the contract if all that both tell of it is the same', async () => {
+test('a node matches the contract if both report the same facts of it', async () => {
   const drawn = fc.record({
     creditedWei: fc.constantFrom(5n, 10n),
     withdrawnWei: fc.constantFrom(0n, 5n),

@@ -123,7 +123,7 @@ const drawnPass = fc.record({
   blocksSinceAct: fc.constantFrom(null, null, null, 24, 25),
 })
 
-test('a budget is told when it becomes low or spent, and read again when it may be otherwise', async () => {
+test('a budget is reported when it becomes low or spent, and read again when it may differ', async () => {
   const compare = async (passes: (typeof drawnPass extends fc.Arbitrary<infer T> ? T : never)[]) => {
     const terms = {
       from_time: 0,

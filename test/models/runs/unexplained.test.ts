@@ -197,6 +197,6 @@ async function compare(given: Drawn): Promise<void> {
   })
 }
 
-test('what no transaction shows is booked by its trace, or is a residue until a trace shows it or somebody decides', async () => {
+test('value without a transaction is booked by its trace, else a residue until one or a decision', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
 })

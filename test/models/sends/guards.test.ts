@@ -92,7 +92,7 @@ function toldOf({ providers, asked }: Drawn): string[] {
   return [...failed, ...refused]
 }
 
-test('a call is signed only if no provider of this chain has another block there, or two have the guard’s', async () => {
+test('a call is signed only if no provider has another block there, or two have the guard’s', async () => {
   const compare = async (given: Drawn) => {
     const { providers, asked } = given
     await tables.within(rowsOf(given), async (sql) => {
@@ -133,7 +133,7 @@ function minedAs(said: model.Mined, succeeded: boolean) {
   }
 }
 
-test('a payment is proven only by two that say the same of it, in the very block that the ledger has', async () => {
+test('only two providers with the same answer in the ledger’s block prove a payment', async () => {
   const compare = async (said: model.Mined | null, providers: number, succeeded: boolean, seconds: number) => {
     const payment = { txHash: word(1), from: account(5), wallet: account(1), valueWei: 10n, succeeded }
     const place = { blockNumber: 50, blockHash: word(50), blockTime: 1_000 }

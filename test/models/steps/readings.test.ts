@@ -118,7 +118,7 @@ async function judgeBriefly(sql: Sql, { now, most, limit, wallets }: Omit<model.
   return asked
 }
 
-test('a run that has time for a few readings reads who has waited longest, and none while it backs off', async () => {
+test('a run with few readings reads the longest waiting payers, and none during a back-off', async () => {
   const compare = async (given: Drawn) => {
     const payments = paymentsOf(given)
     await tables.within(rowsOf(payments), async (sql) => {

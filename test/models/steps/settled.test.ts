@@ -40,7 +40,7 @@ const drawn = fc.record({
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
-test('a run judges and mints as far as FINALITY says, never above what all histories share', async () => {
+test('a run judges and mints up to FINALITY, never above what all histories share', async () => {
   const compare = async (given: Drawn) => {
     const { finality, guardUsable, common, word: named, providers } = given
     await tables.within(ROWS, async (sql) => {

@@ -95,7 +95,7 @@ function rowsOf({ intents, payments, base, doubtSince, isTold }: model.Account, 
   }
 }
 
-test('what is given up for a higher nonce is below it, and its payments wait for another mint', async () => {
+test('an intent dropped for a higher nonce is below it, and its payments wait for another mint', async () => {
   const met = { nothing: 0, none: 0, some: 0 }
   const compare = async (given: Drawn) => {
     const ledger = accountOf(given)

@@ -118,7 +118,7 @@ async function compareRun(): Promise<void> {
   assert.equal(now.succeededAt === former.succeededAt, failed > 0)
 }
 
-test('a payments pass answers and records what its rows show, whatever comes together in one run', async () => {
+test('a payments pass answers and records what its rows show, in any combination', async () => {
   const compare = async (rounds: Round[]) => {
     for (const one of rounds) {
       isUnreadable = one.isUnreadable

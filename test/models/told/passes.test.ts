@@ -164,7 +164,7 @@ const funds: Record<string, Act<model.Recorded>> = {
   }),
 }
 
-test('funds are low from the first look at which they are short until they have sufficed for ten minutes', async () => {
+test('funds are low from the first shortage until they have sufficed for ten minutes', async () => {
   const steps = stepsOf(funds, { least: 6, most: 14 })
   await fc.assert(fc.asyncProperty(steps, compare), { numRuns: cases(80) })
 })

@@ -73,7 +73,7 @@ const acts: Record<string, Act<Ledger>> = {
   }),
 }
 
-test('a signer and a role are on record while they fail, and a person hears of the beginning and of the end', async () => {
+test('a failing signer or role is on record, and a person hears of its beginning and end', async () => {
   const compare = async (steps: Parameters<typeof play<Ledger, unknown>>[1]['steps']) => {
     await tables.within({}, async (sql) => {
       await play(sql, { steps, state: emptyLedger() }, { read: readRows, expected: rowsOf })

@@ -93,7 +93,7 @@ const halting: Record<string, Machine> = {
   }),
 }
 
-test('a halt is sealed by the fifth confirmed look after a minute, and cleared or withdrawn as it stands', async () => {
+test('a halt is sealed at the fifth confirmed reading after a minute, and cleared or withdrawn', async () => {
   const weights = { halted: 8, time: 4, noHalt: 3, withdrawn: 2, cleared: 1 }
   const steps = stepsOf(halting, { least: 4, most: 18, weights })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
@@ -125,7 +125,7 @@ const stuckness: Record<string, Machine> = {
   }),
 }
 
-test('a block that stops runs is told on the third over two minutes, and once it has moved for ten', async () => {
+test('a stuck block is reported on the third run in two minutes, and over after ten in motion', async () => {
   const steps = stepsOf(stuckness, { least: 4, most: 16, weights: { stuck: 8, time: 5, moving: 2 } })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
 })
@@ -175,7 +175,7 @@ const waiting: Record<string, Machine> = {
   }),
 }
 
-test('what a pass does not send is told on the third run over two minutes, pass by pass', async () => {
+test('what a pass does not send is reported on the third run over two minutes, pass by pass', async () => {
   const steps = stepsOf(waiting, { least: 4, most: 16, weights: { unsent: 8, time: 5, sent: 2 } })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
 })

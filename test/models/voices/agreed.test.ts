@@ -20,7 +20,7 @@ const given = async <T>(word: string | null, answer: (word: string) => T): Promi
   return word === null ? null : answer(word)
 }
 
-test('what counts is said by two of several, and by more than anything else', async () => {
+test('an answer counts if two of several give it, and more than give any other', async () => {
   const compare = async (all: (string | null)[]) => {
     const transaction = (word: string) => ({ txHash: word, valueWei: 5n, index: 1 })
     const providers = all.map((one) => ({
@@ -59,7 +59,7 @@ test('the oldest block that one calls final counts, with who does not contradict
   await fc.assert(fc.asyncProperty(all, compare), { numRuns: cases(300) })
 })
 
-test('a transaction is confirmed by two, and two that say another thing contradict it', async () => {
+test('two confirm a transaction, and two with another answer contradict it', async () => {
   const drawn = fc.nat(3).chain((count) =>
     fc.record({
       told: fc.array(fc.record({ words: fc.constantFrom('a', 'a', 'b'), isOwn: fc.boolean() }), {
@@ -113,7 +113,7 @@ test('a transaction is confirmed by two, and two that say another thing contradi
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(400) })
 })
 
-test('the first block at a time is found by what two agree on, however uneven the times', async () => {
+test('two agreeing providers find the first block at a time, however uneven the times', async () => {
   const step = fc.constantFrom(0, 0, 1, 1, 2, 12, 1_000)
   const drawn = fc.record({
     steps: fc.array(step, { minLength: 1, maxLength: 40 }),

@@ -126,7 +126,7 @@ async function same(
   assert.deepEqual(await reading, asCode(expected, withTime))
 }
 
-test('a transaction is mined if its receipt and header are of one block, and two say the same', async () => {
+test('a transaction is mined if its receipt and header share a block, and two agree', async () => {
   const compare = async (given: model.Provider[]) => {
     const rpcs = given.map(rpcOf)
     const composite = { ...rpcs[0], providers: rpcs, hosts: [] }

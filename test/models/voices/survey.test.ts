@@ -97,7 +97,7 @@ test('what one provider shows of old blocks counts if another has every one of t
   assert.ok(Math.min(...Object.values(met)) >= cases(20), JSON.stringify(met))
 })
 
-test('transactions are placed by the last provider that answers, the same one for a whole request', async () => {
+test('the last answering provider places transactions, the same one for a whole request', async () => {
   const answers = fc.array(fc.constantFrom('places', 'others', 'pending', 'silent'), { minLength: 1, maxLength: 4 })
   const compare = async (count: number, said: string[], second: string[]) => {
     const hashes = Array.from({ length: count }, (_, n) => word(10 + n))

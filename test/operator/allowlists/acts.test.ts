@@ -49,7 +49,7 @@ test('300 rows fit into a request; they are previewed, entered once, and listed 
   assert.deepEqual(listed, { root, label: 'first phase', entries: 300, allocated: 900, enteredBy: 'ada' })
 })
 
-test('a bad line refuses the whole list, with its number; a preview tells the same without refusing', async () => {
+test('a bad line refuses the whole list with its number, and a preview reports it without that', async () => {
   const before = await stored()
   const rows = csvOf([...rowsOf(3), [addressOf(1), '2'], [addressOf(9), '0']])
   const refused = await desk.post('allowlists', { rows, label: 'x' })
@@ -72,7 +72,7 @@ test('a bad line refuses the whole list, with its number; a preview tells the sa
   assert.equal(await stored(), before)
 })
 
-test('a wallet is answered its allocation with a proof, whatever the size of its list', async () => {
+test('a wallet gets its allocation with a proof, for any size of its list', async () => {
   for (const count of [1, 2, 3, 7, 100]) {
     const rows = rowsOf(count).map(([address], n) => [address, String(n + count)] as [string, string])
     const tree = treeOf(rows)
@@ -96,7 +96,7 @@ test('a root that is unknown or none is refused, and so is a wrong address', asy
   assert.equal((await path(root.toUpperCase().replace('0X', '0x'), addressOf(0))).status, 200)
 })
 
-test('the client checks a proof by the root, and believes no other allocation, list, wallet or proof', async () => {
+test('the client checks a proof by the root, and rejects any other allocation, list or wallet', async () => {
   const rows = rowsOf(5)
   const { root } = treeOf(rows)
   const [[address, allocation], [other]] = rows as [[Address, string], [Address, string]]
@@ -123,7 +123,7 @@ test('the client checks a proof by the root, and believes no other allocation, l
   assert.deepEqual(await verifyAllowlisted(ledger, root as Hash, address), { matches: true, said: true_ })
 })
 
-test('the command takes a file of many parts, and every proof is right', async () => {
+test('the command accepts a file of many parts, and every proof is right', async () => {
   const rows = rowsOf(8_194)
   const tree = treeOf(rows)
   const file = join(directory, 'large.csv')
@@ -141,7 +141,7 @@ test('the command takes a file of many parts, and every proof is right', async (
   }
 })
 
-test('the command enters nothing of a file with a bad line, nor without a yes, and says what is wrong with a file that it cannot read', async () => {
+test('the command enters a file only if every line is good and a person agrees, else explains', async () => {
   const before = await stored()
   const env = worldEnv(desk.world)
   const file = join(directory, 'bad.csv')

@@ -14,7 +14,7 @@ const read = (text: string, entriesMax?: number) => readList([Buffer.from(text)]
 const problems = async (text: string, entriesMax?: number) =>
   (await read(text, entriesMax)).problems.map(({ line, text }) => `${line}: ${text}`)
 
-test('takes rows with or without header, byte order mark, quotes, spaces, carriage returns, blank lines and a last line end', async () => {
+test('accepts rows with header, byte order mark, quotes, spaces, carriage returns or blank lines', async () => {
   const plain = await read(`${A},1\n${B},20`)
   assert.deepEqual(plain, {
     addresses: [A, B],
@@ -118,7 +118,7 @@ test('the same list gives the same rows in every spelling and in pieces of any s
   )
 })
 
-test('what could mean two things is refused, with its line and what it should be', async () => {
+test('an ambiguous line is refused, with its number and the right form', async () => {
   const refused: [string, string][] = [
     [`wallet,value\n${A},1`, '1: a header must name address or wallet, and allocation or amount, once each'],
     [`wallet,address,amount\n${A},${A},1`, '1: a header must name'],
@@ -142,7 +142,7 @@ test('what could mean two things is refused, with its line and what it should be
   }
 })
 
-test('names each bad line by its number and says what is wrong with it', async () => {
+test('reports each bad line by its number, with its fault', async () => {
   const text = [
     ...['address,allocation', `${A},1`, `${A},2`, `${MIXED},1`, `${B},0`, `${B},-1`, `${B},1.5`, `${B},01`, `${B},1e3`],
     ...[
@@ -174,7 +174,7 @@ test('names each bad line by its number and says what is wrong with it', async (
   )
 })
 
-test('names the first twenty bad lines, and counts all', async () => {
+test('lists the first twenty bad lines, and counts all', async () => {
   const list = await read(`${A},1\n${`${A},1\n`.repeat(500)}`)
   assert.deepEqual([list.problems.length, list.badLines, list.duplicates], [20, 500, 500])
 })

@@ -53,7 +53,7 @@ const evidenceOf = async (txHash: Hash) => {
   return { allowlist, allocation, used }
 }
 
-test('a wallet buys what its list allows, in the order of the chain, and one that is not listed nothing', async () => {
+test('a wallet buys what its list allows, in chain order, and an unlisted one nothing', async () => {
   const root = await list({ 5: 2, 6: 1 })
   const { tierId, priceWei } = await tierFor(root)
   const sent = await pay(priceWei, [5, 7, 5, 6, 5, 6])
@@ -73,7 +73,7 @@ test('a wallet buys what its list allows, in the order of the chain, and one tha
   ])
 })
 
-test('an allocation stays used whatever becomes of the node, and comes free with a payment that becomes none', async () => {
+test('an allocation stays used by its node, and becomes free if a payment becomes none', async () => {
   const { priceWei } = await tierFor(await list({ 8: 1, 9: 1 }))
   const [bought] = await pay(priceWei, [8])
   await world.settle()
@@ -88,7 +88,7 @@ test('an allocation stays used whatever becomes of the node, and comes free with
   assert.match((await stand(await pay(priceWei, [9]))).join(), /^accepted/)
 })
 
-test('in the grace after a list was replaced a wallet has the larger of both allocations, never the sum', async () => {
+test('in the grace after a new list a wallet has the larger of both allocations, never the sum', async () => {
   const before = await list({ 11: 2, 12: 1, 13: 1 })
   const { tierId, priceWei } = await tierFor(before, { graceSec: 600 })
   const next = await list({ 11: 1, 12: 3 })
@@ -103,7 +103,7 @@ test('in the grace after a list was replaced a wallet has the larger of both all
   assert.match((await stand(await pay(priceWei, [13]))).join(), /^held notListed/)
 })
 
-test('what the operator releases counts as used, and needs no allocation', async () => {
+test('a released payment counts as used, and needs no allocation', async () => {
   const { priceWei } = await tierFor(await list({ 5: 2 }))
   const [stranger, ...sent] = await pay(priceWei, [6, 5])
   assert.match(await standingOf(world, stranger ?? '0x'), /^held notListed/)
@@ -121,7 +121,7 @@ test('what the operator releases counts as used, and needs no allocation', async
   assert.equal((await evidenceOf(fourth ?? '0x')).used, 3)
 })
 
-test('the tiers name the list, can-buy tells a wallet its allocation and what is used, and the judge agrees', async () => {
+test('tiers show the list, can-buy a wallet’s allocation and use, and the judge agrees', async () => {
   const root = await list({ 15: 1 })
   const { tierId, priceWei } = await tierFor(root)
   const tiers = (await desk.service.get('/api/tiers')).json.tiers
@@ -139,7 +139,7 @@ test('the tiers name the list, can-buy tells a wallet its allocation and what is
   assert.deepEqual(await checkOf(15), { ...check, passes: false, limit: 1, used: 1 })
 })
 
-test('a tier names only a list that was entered, and lets anyone buy again after the list is taken away', async () => {
+test('a tier accepts only an entered list, and lets anyone buy after the list is removed', async () => {
   const { tierId, priceWei } = await tierFor(await list({ 17: 1 }))
   const unknown = await desk.post(`tiers/${tierId}`, { allowlist: `0x${'99'.repeat(32)}` })
   assert.deepEqual([unknown.status, unknown.json.problems[0].field], [400, 'allowlist'])

@@ -37,7 +37,7 @@ test('is that of OpenZeppelin for 1 to 40 rows, and for sizes around powers of t
   }
 })
 
-test('is that of OpenZeppelin for equal rows, for one wallet with two allocations, and for the largest allocation', () => {
+test('matches OpenZeppelin’s for equal rows, two allocations of a wallet, and the largest one', () => {
   const [a, b] = [addressOf(1), addressOf(2)]
   compare({ addresses: [a, a], allocations: [1, 1] })
   compare({ addresses: [a, b, a, a], allocations: [1, 2, 1, 3] })

@@ -52,7 +52,7 @@ async function readAll(file: ExportFile): Promise<string[]> {
 }
 
 describe('a cell', () => {
-  it('is quoted where a comma, a quote or a line break would be taken for the end of it', () => {
+  it('is quoted if it has a comma, a quote or a line break that would end it', () => {
     assert.equal(
       csvLine(['a,b', 'say "no"', 'two\r\nlines', 'plain', null]),
       '"a,b","say ""no""","two\r\nlines",plain,\r\n',
@@ -67,7 +67,7 @@ describe('a cell', () => {
 })
 
 describe('an export of the whole ledger', () => {
-  it('has totals that equal what the API says', async () => {
+  it('has totals that equal the API’s', async () => {
     const stats = await readStats(pool)
     const ends: Record<string, Record<string, string>> = {}
     for (const kind of ['payments', 'nodes', 'withdrawals']) {
@@ -122,7 +122,7 @@ describe('an export of the whole ledger', () => {
     )
   })
 
-  it('is refused while two are under way, and goes on when one is done', async () => {
+  it('is refused while two are running, and accepted when one is done', async () => {
     const [one, two] = [await open({ kind: 'credits' }), await open({ kind: 'credits' })]
     const third = await exportLedger(deps, { kind: 'nodes' })
     assert.ok(isOperatorRefusal(third) && third.because === 'notYet')
@@ -154,7 +154,7 @@ describe('an export of the whole ledger', () => {
   })
 })
 
-it('breaks the connection off over HTTP where it fails half way: a part cannot pass for the whole', async () => {
+it('breaks the HTTP connection if it fails half way: a part cannot pass for the whole', async () => {
   const service = await startService({ operator: deps, settings: { adminKeys: KEYS } })
   try {
     const answer = await fetch(`http://127.0.0.1:${service.port}/api/admin/exports/credits.csv`, {
@@ -175,7 +175,7 @@ it('breaks the connection off over HTTP where it fails half way: a part cannot p
 })
 
 describe('an export of a period', () => {
-  it('holds what is in its blocks', async () => {
+  it('has the rows of its blocks', async () => {
     const lines = await readAll(await open({ kind: 'credits', from: '11', to: '12' }))
     assert.equal(factsOf(lines.at(-1)).rows, String(2 * NODES))
   })
@@ -193,7 +193,7 @@ describe('an export of a period', () => {
     await plain.end({ timeout: 1 })
   })
 
-  it('refuses what is no period', async () => {
+  it('refuses an invalid period', async () => {
     for (const input of [
       { kind: 'credits', from: 'yesterday' },
       { kind: 'credits', from: '2026-02-30' },
@@ -210,7 +210,7 @@ describe('an export of a period', () => {
 })
 
 describe("an owner's export", () => {
-  it('adds up what the wallet was credited and withdrew, with the price where it is known', async () => {
+  it('adds up the wallet’s credits and withdrawals, with the price if there is one', async () => {
     await pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('1970-01-01T01:00:00Z', 2000.5, now())`
     const file = await exportOwner(deps, { address: OWNER, from: '1001', to: '2000' })
     if (isOperatorRefusal(file)) return assert.fail(file.message)
@@ -250,7 +250,7 @@ describe("an owner's export", () => {
   })
 })
 
-it('reads the credits in the order of an index: nothing is sorted, and no large table is read through for a period', async () => {
+it('reads the credits in an index’s order, without a sort or a scan of a large table', async () => {
   const { EXPORT_FORMS } = await import('../../../src/db/reads/exports.ts')
   const plan = async (kind: 'credits' | 'payments' | 'withdrawals', blocks: { after: number; upTo: number } | null) => {
     const rows = await pool`EXPLAIN ${EXPORT_FORMS[kind].select(pool, blocks)}`

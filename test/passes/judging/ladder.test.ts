@@ -57,7 +57,7 @@ test('a step opens for that whole block, even if the service judges it hours lat
   assert.equal(await statesOf(world), 'aaa')
 })
 
-test('a step opens at the block of the payment that takes the last place, even if the service judges it in a later one', async () => {
+test('a step opens at the block of the last place’s payment, even if that is judged later', async () => {
   await enterPayments(
     world,
     [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
@@ -69,7 +69,7 @@ test('a step opens at the block of the payment that takes the last place, even i
   assert.equal(opened.count, 3)
 })
 
-test('a step that opens late, at a block from before, sells to who had paid since that block, and to nobody else', async () => {
+test('a step that opens late sells to payers since its block, and to no others', async () => {
   const BASIC = ETHER / 100n
   const paid: [payer: number, valueWei: bigint][] = [...Array(3).fill([2, BASIC]), [1, PLACES], [2, PLACES]]
   for (const n of [4, 5, 6, 7]) paid.push([n, STEP])
@@ -95,7 +95,7 @@ test('a step that opens late, at a block from before, sells to who had paid sinc
   await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
 })
 
-test('what is paid for a step before that is held', async () => {
+test('a payment for a step before it opens is held', async () => {
   await enterPayments(
     world,
     [1, 4].map((n) => ({ from: payer(n), valueWei: n === 1 ? PLACES : STEP })),
@@ -112,7 +112,7 @@ for (const [fate, expected] of [
   ['agreed', 'aaa'],
   ['failed', 'iah'],
 ] as const)
-  test(`while undecided payments may take the last places, a step waits: once they are ${fate}, it is decided`, async () => {
+  test(`while undecided payments may take the last places, a step waits, until they are ${fate}`, async () => {
     await enterPayments(
       world,
       [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),

@@ -66,7 +66,7 @@ async function askAndPay(account: number, tier: string, priceWei: bigint): Promi
   return [failing(answer), became]
 }
 
-test('what it says of a wallet is what becomes of its payment, rule by rule', async () => {
+test('the wallet’s checks predict what becomes of its payment, rule by rule', async () => {
   assert.deepEqual(await askAndPay(5, 'basic', BASIC), [[], 'minted'])
   assert.deepEqual(await askAndPay(6, 'founder', FOUNDER), [['holding'], 'held holding'])
   await world.giveTokens(world.at(7), 1_000n * ETHER)
@@ -78,7 +78,7 @@ test('what it says of a wallet is what becomes of its payment, rule by rule', as
   assert.deepEqual(await askAndPay(1, 'basic', BASIC), [['review'], 'ignored operator'])
 })
 
-test('a wallet on the deny list reads like any other that a person looks at', async () => {
+test('a denied wallet reads like any other that waits for a person', async () => {
   await denyWallet(world.pool, { address: world.at(8), label: 'exchange', reason: 'many', addedBy: 'test' })
   const answer = await ask(8, 'basic')
   assert.deepEqual(failing(answer), ['review'])
@@ -88,7 +88,7 @@ test('a wallet on the deny list reads like any other that a person looks at', as
   assert.equal(await standingOf(world, paid), 'held senderDenied')
 })
 
-test('it names what is required and what is there, in wei', async () => {
+test('it gives the required and present amounts in wei', async () => {
   const [gasPrice, balance] = await Promise.all([
     world.chain.rpc<string>('eth_gasPrice', []),
     world.chain.rpc<string>('eth_getBalance', [world.at(7), 'latest']),
@@ -157,7 +157,7 @@ test('without traces nothing is bought inside a transaction', async () => {
   await deaf.close()
 })
 
-test('the watchers of a wallet and of its payment are told of each step as the ledger takes it, without asking', async () => {
+test('the watchers of a wallet and of its payment hear of each step without a request', async () => {
   const changes = listenForChanges(world.directUrl, silentLog)
   const { pool } = world
   const watched = await startService({ sql: pool, readSql: pool, paymentAddress: null, changes })

@@ -95,7 +95,7 @@ const ownerOf = async (txHash: Hash) => {
   return row?.owner
 }
 
-test('T39: without a mode a contract waits, known or not; a delegating account buys; an address without code waits', async () => {
+test('T39: without a mode contracts and empty addresses wait, and a delegating account buys', async () => {
   const payers = { unknown: await contract(), known: await knownWallet(), bare: await contract('0x') }
   const delegating = await contract(`0xef0100${'ab'.repeat(20)}`)
   const paid = [
@@ -116,7 +116,7 @@ test('T39: without a mode a contract waits, known or not; a delegating account b
   assert.equal(asked.includes(world.at(10)), false, 'a plain sender is not asked about')
 })
 
-test('T36: a sender whom the only provider names waits in every mode, until the operator trusts it; one whom two name does not', async () => {
+test('T36: a sender by one provider’s word waits in every mode until it is trusted, by two’s not', async () => {
   await enter('all')
   const { payments } = world.instance({ rules: { trustsProvider: false } })
   const payers = [await contract(), await contract(`0xef0100${'ab'.repeat(20)}`), await contract()] as const
@@ -137,7 +137,7 @@ test('T36: a sender whom the only provider names waits in every mode, until the 
   await enter('hold')
 })
 
-test('what waits is not asked about, and not judged, again and again', async () => {
+test('a waiting payment is not read and judged again and again', async () => {
   const txHash = await paidBy(await contract())
   await pass()
   asked = []
@@ -146,7 +146,7 @@ test('what waits is not asked about, and not judged, again and again', async () 
   assert.equal((await evidenceOf(txHash)).length, 1)
 })
 
-test('T40: a change to proven has a known wallet buy that waits, and not another proxy, nor an address without code', async () => {
+test('T40: a change to proven sells to a waiting known wallet, and to no other code or none', async () => {
   const payers = [await knownWallet(), await knownWallet(`0x${'ee'.repeat(20)}` as Address), await contract('0x')]
   const paid = await Promise.all([paidBy(payers[0] as Address)])
   for (const payer of payers.slice(1)) paid.push(await paidBy(payer))
@@ -162,7 +162,7 @@ test('T40: a change to proven has a known wallet buy that waits, and not another
   assert.equal(await standingOf(world, later), 'minted')
 })
 
-test('in the mode proven, signing in after paying has one’s own payments bought, and no one else’s', async () => {
+test('in the mode proven, signing in after paying buys one’s own payments only', async () => {
   const [mine, other] = [await contract(), await contract()]
   const paid = [await paidBy(mine), await paidBy(mine), await paidBy(other)]
   await pass()
@@ -183,7 +183,7 @@ test('in the mode proven a contract buys that the operator allows, unless it is 
   assert.deepEqual(standings, ['minted', 'held senderDenied'])
 })
 
-test('a change for less holds what is paid from then on, and leaves what was paid before as it was', async () => {
+test('a stricter mode holds later payments, and leaves earlier ones unchanged', async () => {
   await enter('all')
   const before_ = await paidBy(await contract())
   await enter('hold')
@@ -195,7 +195,7 @@ test('a change for less holds what is paid from then on, and leaves what was pai
   )
 })
 
-test('a payment of a contract that is about to be refunded is not judged, also where that was begun in the middle of a run', async () => {
+test('a contract’s payment that is being refunded is not judged, even if that begins mid-run', async () => {
   const paid = await paidBy(await contract())
   await pass()
   await enter('all')

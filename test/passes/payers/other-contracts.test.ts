@@ -60,7 +60,7 @@ const paymentsOf = (txHash: Hash) => world.pool<Payment[]>`
 const toldOf = async (txHash: Hash) =>
   (await paymentsOf(txHash)).map(({ from, stands, owner }) => [from, stands, owner])
 
-test('a splitter’s transaction for two buyers is two payments, each its own, and a claim of it is answered with both', async () => {
+test('a splitter’s transaction for two buyers is two payments, and its claim returns both', async () => {
   const claim = claimer(world.ctx, world.payments)
   const data = splitTo([TILL_A, PRICE], [TILL_B, PRICE])
   const { txHash } = await mined(world.chain, {
@@ -112,7 +112,7 @@ test('a splitter that pays for two by itself is the payer of both, each with its
   await enter('hold')
 })
 
-test('what a constructor pays that leaves no code is held in every mode, also where the operator allows the address', async () => {
+test('a constructor’s payment without code is held in every mode, even if its address is allowed', async () => {
   for (const mode of CONTRACT_WALLET_MODES) {
     await enter(mode)
     await world.chain.mine()
@@ -126,7 +126,7 @@ test('what a constructor pays that leaves no code is held in every mode, also wh
   }
 })
 
-test('what a constructor pays that leaves a contract goes by the mode', async () => {
+test('a constructor’s payment that leaves a contract follows the mode', async () => {
   const data = `0x${payAll()}${LEAVE_CODE}` as Hex
   await enter('hold')
   await world.chain.mine()
@@ -139,7 +139,7 @@ test('what a constructor pays that leaves a contract goes by the mode', async ()
   assert.deepEqual(await toldOf(txHash), [[created, 'minted', created]])
 })
 
-test('a contract that ends into the wallet is its payer: one that was there before stays one, one of the same transaction is gone', async () => {
+test('a contract that ends into the wallet is its payer: an older one remains, a new one is gone', async () => {
   await enter('all')
   await world.chain.mine()
   const stays = await mined(world.chain, { from: world.at(7), to: ENDING, value: VALUE })
@@ -149,7 +149,7 @@ test('a contract that ends into the wallet is its payer: one that was there befo
   assert.deepEqual(await toldOf(gone.txHash), [[gone.created, 'held contractWallet', null]])
 })
 
-test('ether that no transaction brings, as a validator’s withdrawal, stays a residue in every mode, beside payments of its time', async () => {
+test('ether without a transaction, like a validator’s withdrawal, is a residue in every mode', async () => {
   for (const mode of CONTRACT_WALLET_MODES) {
     await enter(mode)
     await world.chain.mine()

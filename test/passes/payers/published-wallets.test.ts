@@ -57,7 +57,7 @@ async function evidenceOf(from: Address): Promise<Record<string, unknown> | unde
   return row?.evidence
 }
 
-test('where contracts are held a Safe and a new 4337 account wait, and a delegating account of the same bundle buys', async () => {
+test('if contracts are held, a Safe and a new 4337 account wait, and a delegating account buys', async () => {
   const wallet = world.at(3)
   const data = paySafely(world.at(SAFE_OWNER), wallet, PRICE)
   paidSafely = (await mined(world.chain, { from: world.at(SAFE_OWNER), to: safe, data })).txHash
@@ -85,7 +85,7 @@ test('where contracts are held a Safe and a new 4337 account wait, and a delegat
   assert.deepEqual([ofSimple?.payerCode, ofSimple?.knownWallet], ['contract', null])
 })
 
-test('in the mode proven the Safe buys by what it is, the 4337 account once the operator allows it, and each has its node', async () => {
+test('in the mode proven the Safe buys by its code, the 4337 account once the operator allows it', async () => {
   await enter('proven')
   await world.settle()
   await world.settle()
@@ -96,7 +96,7 @@ test('in the mode proven the Safe buys by what it is, the 4337 account once the 
   assert.deepEqual((await paymentsOf(bundled))[0], [simple.address, 'minted', simple.address])
 })
 
-test('what such an account owns it can pass on, by an operation as any other', async () => {
+test('that account can pass on its node, by an ordinary operation', async () => {
   const [node] = await world.pool<{ id: number }[]>`SELECT node_id AS id FROM nodes WHERE owner = ${simple.address}`
   const args = [simple.address, world.at(HEIR), BigInt(node?.id ?? 0)] as const
   const data = encodeFunctionData({ abi: ownerAbi, functionName: 'transferFrom', args })

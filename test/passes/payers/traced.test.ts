@@ -33,7 +33,7 @@ const ownerOf = async (txHash: Hash) => {
   return row?.owner
 }
 
-test('what contracts pay is held without a mode, and bought by those who prove themselves later', async () => {
+test('contracts’ payments are held without a mode, and buy once the payers prove themselves', async () => {
   const paid = [await paidBy(MINE), await paidBy(OTHER)] as const
   await world.settle()
   for (const txHash of paid) assert.equal(await standingOf(world, txHash), 'held contractWallet')
@@ -45,7 +45,7 @@ test('what contracts pay is held without a mode, and bought by those who prove t
   assert.equal(await standingOf(world, paid[1]), 'held contractWallet')
 })
 
-test('in the mode all any contract buys at once', async () => {
+test('in the mode all any contract buys immediately', async () => {
   await enter('all')
   await world.chain.mine()
   const paid = await paidBy(OTHER)

@@ -69,7 +69,7 @@ for (const [words, nodes] of [
     assert.deepEqual(await told(), [['role.restored', world.at(1)]])
   })
 
-test('a round that waits for the distributor’s role, and a role that is back while nothing waits for it', async () => {
+test('a round waits for the distributor’s role, and a role returns with nothing waiting', async () => {
   await world.rest()
   await told()
   await world.chain.mine(2, INTERVAL_SEC)
@@ -97,7 +97,7 @@ test('a round that waits for the distributor’s role, and a role that is back w
   assert.deepEqual(await lost(), [], 'it is asked, though nothing waits for it')
 })
 
-test('a run that found the role lost is counted as such', async () => {
+test('a run that found the role lost is counted separately', async () => {
   const registry = new Registry()
   await metered('payments', createMeters(registry, 'x'), async () => ({ ran: true, signer: 'roleLost' }))()
   assert.match(await registry.metrics(), /pass_runs_total\{pass="payments",outcome="roleLost"\} 1/)

@@ -53,7 +53,7 @@ const doctor = async () => {
   return findings.find(({ check }) => check === 'passes.stuck')
 }
 
-test('a block that stops each run is told once, with its number, rule and host, and is over once it is read', async () => {
+test('a block that stops each run is reported once, with number, rule and host, until it is read', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   const block = Number((await world.chain.block()).number)

@@ -42,7 +42,7 @@ const findings = async () => {
 }
 const unsent = async () => (await readUnsent(world.pool)).map(({ pass, why, runs }) => ({ pass, why, runs }))
 
-test('T46: a mint that the only provider says would revert waits, and is reported once with the reason', async () => {
+test('T46: a mint that reverts by the only provider’s word waits, with one report and reason', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   provider.rule = REVERTS
@@ -81,7 +81,7 @@ test('T46: a mint that the only provider says would revert waits, and is reporte
   )
 })
 
-test('a refusal with an event of its own is not reported twice', async () => {
+test('a refusal that has an event is not reported twice', async () => {
   await world.pay(6, BASIC)
   await world.chain.mine()
   const capped = world.instance({ rules: { feeCapWei: 1n } })

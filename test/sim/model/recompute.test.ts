@@ -87,7 +87,7 @@ test('so they are of a node that took the chain over, before and after', async (
   }
 })
 
-test('a block of which anything else is told is none of the chain', async () => {
+test('a block with anything changed is none of the chain', async () => {
   await payFrom(chain, 200, { to: at(3), value: 5n })
   const { number } = await chain.mine()
   const told = (change: (block: WireBlock) => object) =>

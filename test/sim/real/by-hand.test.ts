@@ -5,7 +5,7 @@ import { keccak256 } from 'viem'
 import { type Hex, startTestChain } from '../../support/anvil.ts'
 import { changedInEmptyBlocks } from './by-hand.ts'
 
-test('a change by hand stands between two empty blocks, and what was sent stays in the pool', async () => {
+test('a manual change is between two empty blocks, and sent transactions stay in the pool', async () => {
   const chain = await startTestChain()
   try {
     const played = changedInEmptyBlocks(chain)

@@ -97,7 +97,7 @@ async function answersOf(rpc: TestChain['rpc'], wallet: Hex, paid: Hex): Promise
   }
 }
 
-test('the blocks of a stretched chain are what their hashes say, each with the hash of the one before', async () => {
+test('the blocks of a stretched chain match their hashes, each with the one before', async () => {
   const { stretched } = await playSparseBusiness(300, 4, TURN_SEC)
   const rpc = stretched.rpc as TestChain['rpc']
   let before = `0x${'0'.repeat(64)}`

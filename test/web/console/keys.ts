@@ -16,7 +16,7 @@ export function testKeys(opened: ConsoleUnderTest): void {
 function testOneKey(opened: ConsoleUnderTest): void {
   const { go, dialog, confirm, axe } = opened
 
-  test('a key is made for somebody, may do what it says and no more, and is revoked', async () => {
+  test('a key is made for a person, may do what its scopes allow, and is revoked', async () => {
     const { page } = opened
     const leave = () => page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await go('Keys')
@@ -65,7 +65,7 @@ function testOneKey(opened: ConsoleUnderTest): void {
 function testSecondPerson(opened: ConsoleUnderTest): void {
   const { go, dialog, confirm, axe } = opened
 
-  test('what one proposes another confirms', async () => {
+  test('another person confirms a proposal', async () => {
     const { page, service } = opened
     const enterAs = async (key: string) => {
       await page.getByRole('button', { name: 'Sign out', exact: true }).click()

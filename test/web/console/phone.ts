@@ -8,7 +8,7 @@ import type { ConsoleUnderTest } from '../console.ts'
 export function testPhone(opened: ConsoleUnderTest): void {
   const { key, go, unfold, dialog, axe } = opened
 
-  test('every section fits a phone, in the dark theme too, whatever was entered', async () => {
+  test('every section fits a phone, in the dark theme too, with any entries', async () => {
     const { page, service, wellKnown } = opened
     const long = { address: wallet(9, wellKnown).address, label: 'W'.repeat(64), reason: 'w'.repeat(400) }
     const headers = { 'x-admin-key': key(), 'content-type': 'application/json' }

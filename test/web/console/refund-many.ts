@@ -10,7 +10,7 @@ const ODD_WEI = 10n ** 16n + 7n
 
 export function testRefundMany(opened: ConsoleUnderTest): void {
   const { dialog, confirm, axe } = opened
-  test('several are prepared for a refund together, and recorded by what was sent', async () => {
+  test('several refunds are prepared together, and recorded by their transactions', async () => {
     const { page, wellKnown } = opened
     let isFinal = false
     const from = wallet(6, wellKnown)

@@ -12,7 +12,7 @@ const points = [
   point('2026-01-31T11:00:00Z', 8n),
 ]
 
-test('amounts are put together by the slots of a range, each once, and empty slots have their place', () => {
+test('amounts are grouped by the slots of a range, each once, with empty slots in place', () => {
   const amounts = (range: keyof typeof RANGES, some = pointsIn(points, range, NOW_MS)) =>
     binned(some, range, NOW_MS).map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
   const days = amounts('all')

@@ -14,7 +14,7 @@ test('the next round is that of the cohort whose turn comes first', () => {
   assert.deepEqual(cadenceOf(rounds, 1_040_000), { intervalSec: 100, nextAt: new Date(1_100_000) })
 })
 
-test('several turns paid at once count as so many intervals', () => {
+test('several turns of one round count as several intervals', () => {
   const rounds = [round(2, turn(1, 1_300, { count: 2 })), round(1, turn(1, 1_000, { count: 3 }))]
   assert.deepEqual(cadenceOf(rounds, 1_400_000), { intervalSec: 100, nextAt: new Date(1_500_000) })
 })

@@ -14,7 +14,7 @@ const RULES: readonly (readonly [what: string, wrong: RegExp])[] = [
   ['a distance', /\b(gap|padding[a-z-]*|margin[a-z-]*): [^;]*[0-9.](rem|px)/],
 ]
 
-test('every size, distance and colour of the styles is one of tokens.css, and each of those is used', () => {
+test('every size, distance and colour of the styles is in tokens.css, and each of those is used', () => {
   for (const name of others)
     for (const line of read(name).split('\n'))
       for (const [what, wrong] of RULES) assert.doesNotMatch(line, wrong, `${name} has ${what} of its own`)

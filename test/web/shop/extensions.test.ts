@@ -137,7 +137,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
       await page.context().close()
     })
 
-  test('a malformed ethereum of the page is no wallet, and takes none away', async () => {
+  test('a malformed ethereum of the page is no wallet, and removes none', async () => {
     for (const [nth, ethereum] of [...NO_WALLETS, 'throws'].entries()) {
       const property = ethereum === 'throws' ? 'get() { throw new Error("a getter") }' : `value: ${ethereum}`
       const script = `Object.defineProperty(window, 'ethereum', { ${property} })`
@@ -175,7 +175,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('the page that owners save lists the good wallets, whatever others announce', async () => {
+  test('the page that owners save lists the good wallets beside any others', async () => {
     const { page, own, complaints } = await open(
       5,
       `Object.defineProperty(window, 'ethereum', { value: null });${BROKEN}`,

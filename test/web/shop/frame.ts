@@ -59,7 +59,7 @@ export function testFrame(shop: Shop): void {
 }
 
 function testByWallet({ url, serve, service, wellKnown, open }: Shop): void {
-  test('in the frame of a shop that is named a buyer pays and follows the payment to the node', async () => {
+  test('in the frame of a listed shop a buyer pays and follows the payment to the node', async () => {
     const { page, own } = await open(10)
     const complaints = complaintsOf(page)
     serve('/', shopOf(service().url))
@@ -89,7 +89,7 @@ function testByWallet({ url, serve, service, wellKnown, open }: Shop): void {
 }
 
 function testByHand({ url, serve, service, wellKnown, openBare }: Shop): void {
-  test('without a wallet the frame of a shop has the code and the text of the payment, and moves on once it is paid', async () => {
+  test('without a wallet a shop’s frame shows the payment’s code and text, and continues once paid', async () => {
     const page = await openBare()
     serve('/', shopOf(service().url))
     await page.goto(url())
@@ -108,7 +108,7 @@ function testByHand({ url, serve, service, wellKnown, openBare }: Shop): void {
 }
 
 function testUnnamed({ url, serve, open }: Shop): void {
-  test('a link of a shop leads to the checkout; without the setting it is the only way, since the frame stays empty', async () => {
+  test('a shop’s link leads to the checkout, and is the only way without the setting', async () => {
     const bare = await startService()
     try {
       const serviceUrl = `http://127.0.0.1:${bare.port}`

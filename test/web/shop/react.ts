@@ -62,7 +62,7 @@ dispatchEvent(new Event('eip6963:requestProvider'))`
 }
 
 export function testReact({ url, serve, service, wellKnown, open }: Shop): void {
-  test('in React the query of the README shows what is owned, live, beside a purchase', async () => {
+  test('in React the README’s query shows owned nodes live beside a purchase', async () => {
     const { page, own } = await open(13)
     const script = await bundle(service().url)
     serve(
