@@ -16,7 +16,7 @@ export type StoredVersion = TierVersion & TierTerms
 
 /**
  * A change that is planned: `names` lists the terms that it changes; the others of its terms do not count. `version` counts entries, so of two changes
- * of a tier the one with the higher number was entered later. `opened`: where the step of its own `opensAfter` opened.
+ * of a tier the one with the higher number was entered later. `opened`: where the step of its own `opensAfter` has opened.
  */
 export type PlannedChange = Omit<StoredVersion, 'fromBlock'> & { fromBlock: null; names: readonly TermName[] }
 
