@@ -181,7 +181,7 @@ export const changeTier = defineAct({
     'The old price still buys the tier for a grace period, because caches keep quotes. Omitted terms stay as they are.',
   examples: [
     'tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes',
-    'tiers price basic --allowlist 0 --from-time 2026-12-01T15:00Z --yes',
+    'tiers price basic --label Base --from-time "in 2d" --yes',
   ],
   leavesOut: ['onSale', 'dryRun'],
   fields: {
@@ -242,7 +242,7 @@ export const cancelPlan = defineAct({
   command: 'tiers cancel',
   summary: 'cancel a change of a tier that was entered ahead',
   details: '"node-ledger tiers plans" lists them.',
-  examples: ['tiers cancel basic 3 --yes'],
+  examples: ['tiers cancel basic <change> --yes'],
   args: ['tierId', 'version'],
   fields: {
     tierId: TIER_ID,
