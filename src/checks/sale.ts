@@ -127,7 +127,9 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   }),
 }
 
-const readPlanned = async (pool: Pool) => readChanges(await readTierVersions(pool), await readTierPlans(pool))
+async function readPlanned(pool: Pool) {
+  return readChanges(await readTierVersions(pool), await readTierPlans(pool))
+}
 
 async function readTermsNow(pool: Pool) {
   const [entered, cursor] = [await readCreditTerms(pool), await readCursor(pool)]
