@@ -120,7 +120,7 @@ function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
         <li key={version}>
           From <Time at={new Date(fromTime * 1000)} ahead />: {says} {unfit && <Mark tone="bad">{unfit}</Mark>}{' '}
           <ActButton
-            label="Cancel"
+            label="Cancel change"
             act="tiers/{tierId}/cancel"
             params={{ tierId }}
             body={{ version }}
