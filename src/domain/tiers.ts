@@ -1,10 +1,12 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
 // earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
+import { byPlace, type Place } from './sale/place.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
-/** One version of a tier: in force from a block on, until the tier's next version. */
+/** One version of a tier: in force from a block on, until the tier's next version takes effect. */
 export interface TierVersion {
   tierId: string
+  /** Counts the entries of the tier. */
   version: number
   /** The tier's number on the contract. */
   tierNo: number
@@ -28,14 +30,19 @@ export interface TierVersion {
   closesAt: number | null
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
-  /** The block at which that tier was sold out; null while it is not. */
-  openedBlock: number | null
+  /** The place of the payment that took that tier's last place, behind which this one sells; null while it is not sold out. */
+  opened: Place | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
 }
+
+type Timed = Pick<TierVersion, 'fromTime' | 'version'>
+
+/** The order in which a tier's versions take effect: by time, and of equal times by entry. A change entered ahead has a lower number than later entries. */
+export const byEffect = (a: Timed, b: Timed): number => a.fromTime - b.fromTime || a.version - b.version
 
 /** The form of a tier's id. */
 export const TIER_ID_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/
@@ -74,15 +81,12 @@ export type TierSelection =
  * on sale takes precedence over a tier that is not. A version sells from its opening until the end of the grace period after its closing, by block
  * time.
  */
-export function selectTier(
-  versions: readonly TierVersion[],
-  payment: { valueWei: bigint; blockNumber: number; blockTime: number },
-): TierSelection {
+export function selectTier(versions: readonly TierVersion[], payment: Position & { valueWei: bigint }): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
-    const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort((a, b) => a.version - b.version)
+    const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort(byEffect)
     const inForce = begun.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
@@ -107,11 +111,11 @@ export function holdingTokenOf(selection: TierSelection): Address | null {
   return [selection.tier, ...selection.others].find(({ holdingToken }) => holdingToken !== null)?.holdingToken ?? null
 }
 
-const sells = (version: TierVersion, payment: Block): boolean =>
+const sells = (version: TierVersion, payment: Position): boolean =>
   version.onSale && isOpen(version, payment) && !isClosed(version, payment.blockTime)
 
 /** Why a version does not sell. */
-const refusalOf = (tier: TierVersion, payment: Block): TierSelection => ({
+const refusalOf = (tier: TierVersion, payment: Position): TierSelection => ({
   kind: tier.onSale && !isOpen(tier, payment) ? 'notOpenYet' : 'offSale',
   tier,
 })
@@ -123,28 +127,28 @@ function strongerRefusal(one: TierSelection, other: TierSelection): TierSelectio
   return rank(other) > rank(one) ? other : one
 }
 
-interface Block {
-  blockNumber: number
+/** Where and when a payment is on the chain. */
+interface Position extends Place {
   blockTime: number
 }
 
 /** The earlier versions of this price in their grace period. `begun`: oldest first. */
-const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
+const formerAt = (begun: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
   gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
 
-const isOpen = (tier: TierVersion, block: Block): boolean =>
-  block.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, block)
+const isOpen = (tier: TierVersion, payment: Position): boolean =>
+  payment.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, payment)
 
-const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
-  opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
+const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: Position): boolean =>
+  opensAfter === null || (opened !== null && byPlace(opened, payment) < 0)
 
 /** The tier that must be sold out before this one opens, if nothing else prevents the payment from buying; null otherwise. */
-export function waitsForStep(selection: TierSelection, block: Block): string | null {
+export function waitsForStep(selection: TierSelection, { blockTime }: { blockTime: number }): string | null {
   if (selection.kind !== 'notOpenYet') return null
-  const { opensAt, opensAfter, openedBlock } = selection.tier
-  return openedBlock === null && (opensAt ?? 0) <= block.blockTime ? opensAfter : null
+  const { opensAt, opensAfter, opened } = selection.tier
+  return opened === null && (opensAt ?? 0) <= blockTime ? opensAfter : null
 }
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
@@ -157,7 +161,7 @@ const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boole
 const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   latestOf(versions.filter((version) => version.tierNo === tierNo))?.supply ?? null
 
-const latestOf = (ofTier: readonly TierVersion[]) => ofTier.toSorted((a, b) => a.version - b.version).at(-1)
+const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSorted(byEffect).at(-1)
 
 /** True if nine tenths of a supply are sold. We report that early, so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
@@ -179,16 +183,20 @@ export function lowestPriceAt(
   const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
   const prices = versions
     .map(({ priceWei }): bigint => priceWei)
-    .filter((valueWei) => sales.includes(selectTier(versions, { ...place, valueWei }).kind))
+    .filter((valueWei) =>
+      sales.includes(
+        selectTier(versions, { ...place, txIndex: Number.MAX_SAFE_INTEGER, innerIndex: 0, valueWei }).kind,
+      ),
+    )
   return prices.length === 0 ? null : prices.reduce(smaller)
 }
 
 /** The block time at which a version's grace period ends: the earliest end set by a later version. A grace period of 0 is over in every block. */
-const graceEnd = (after: readonly TierVersion[]) =>
+const graceEnd = (after: readonly Pick<TierVersion, 'fromTime' | 'graceSec'>[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
 /** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
-const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
+const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(sorted: readonly T[], priceWei: bigint) =>
   sorted
     .slice(0, -1)
     .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
@@ -206,13 +214,13 @@ export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInG
  * reserved for that tier during the grace period. `now` is the followed head's time. Null if there is no objection.
  */
 export function refuseTierVersion(
-  versions: readonly TierVersion[],
+  versions: readonly Omit<TierVersion, 'fromBlock'>[],
   candidate: { tierId: string; priceWei: bigint; onSale: boolean },
   now: number,
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
-    const sorted = [...ofTier].sort((a, b) => a.version - b.version)
+    const sorted = ofTier.toSorted(byEffect)
     const live = sorted.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }

@@ -1,17 +1,15 @@
 // The places of tiers: what is sold, what undecided payments reserve, and what a supply or the contract's cap leaves. Hold the tier's lock (lock-order.ts)
 // while you count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
+import type { Place } from '../../domain/sale/place.ts'
 import { selectTier, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readTierVersions } from '../sale/tiers.ts'
 
 /** An undecided payment with its position on the chain. It reserves a place until it is old. */
-export interface Undecided {
+export interface Undecided extends Place {
   id: number
-  blockNumber: number
-  txIndex: number
-  innerIndex: number
   proof: string | null
   isOld: boolean
 }
@@ -132,7 +130,7 @@ async function readUndecided(
 /**
  * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
  * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
- * the followed block, because a raise counts only from its block on.
+ * the followed block, because a raise counts only from its block on. A supply lowered ahead may be below what is sold; then what is sold is shown.
  */
 export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
   const of = [...places.values()]
@@ -144,7 +142,7 @@ export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragmen
     LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
-      ORDER BY v.version DESC LIMIT 1)) own
+      ORDER BY v.from_time DESC, v.version DESC LIMIT 1)) lowest, LATERAL (SELECT CASE WHEN lowest IS NOT NULL THEN greatest(lowest, sold) END AS own) shown
   WHERE live`
 }
 

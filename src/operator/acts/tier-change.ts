@@ -1,6 +1,7 @@
 // A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`. Pure.
 import type { TierVersion } from '../../domain/tiers.ts'
 import { inEther } from '../../domain/units.ts'
+import { inUtc } from '../../lib/times.ts'
 
 /** How we call a term. Others are not told. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -31,9 +32,14 @@ export function changesIn(before: object, after: object): string[] {
   })
 }
 
-/** A version that was entered. `before`: the tier's version until then; null if the tier is new. */
-export function versionInWords(before: TierVersion | null, after: TierVersion): string {
-  const from = `from block ${after.fromBlock}`
+type Terms = Omit<TierVersion, 'version' | 'opened' | 'fromBlock' | 'fromTime'>
+
+/** A version that is entered. `before`: the tier's version until then; null if the tier is new. `from`: from when it holds. */
+export function versionInWords(
+  before: Terms | null,
+  after: Terms & Pick<TierVersion, 'fromTime'>,
+  from: string,
+): string {
   if (before === null) return `${after.label} at ${inEther(after.priceWei)} ETH ${from}.`
   const changes = changesIn(before, after).join(', ') || 'the grace period ends'
   const still = whatStillBuys(before, after)
@@ -55,13 +61,11 @@ function shown(name: string, value: unknown): string {
   if (name === 'priceWei') return inEther(BigInt(String(value)))
   const isTime = name === 'opensAt' || name === 'closesAt'
   if (value === null || value === undefined || value === '-' || /^0(x0{64})?$/.test(String(value))) return 'none'
-  return isTime && /^\d+$/.test(String(value)) ? minuteOf(Number(value)) : String(value)
+  return isTime && /^\d+$/.test(String(value)) ? inUtc(Number(value)) : String(value)
 }
 
-const minuteOf = (time: number) => `${new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 /** When the grace period ends, with its day if that is another one. */
-function untilOf({ fromTime, graceSec }: TierVersion): string {
-  const [from, until] = [minuteOf(fromTime), minuteOf(fromTime + graceSec)]
+function untilOf({ fromTime, graceSec }: Pick<TierVersion, 'fromTime' | 'graceSec'>): string {
+  const [from, until] = [inUtc(fromTime), inUtc(fromTime + graceSec)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
 }
