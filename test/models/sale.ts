@@ -48,29 +48,27 @@ export interface Sale {
 
 type Standing = 'sells' | 'notOpenYet' | 'saleClosed'
 
-/** The version of a tier in force in a block: the latest whose first block is not above it. */
-export function inForce(sale: Sale, tierId: string, block: Block): Version | undefined {
-  let found: Version | undefined
-  for (const one of sale.versions) {
-    if (one.tierId !== tierId || one.fromBlock > block.number) continue
-    if (found === undefined || one.version > found.version) found = one
-  }
-  return found
+/** The versions of a tier that have begun in a block, in the order of their times, and of equal times in that of their entry. */
+function begun(sale: Sale, tierId: string, block: Block): Version[] {
+  const found: Version[] = []
+  for (const one of sale.versions)
+    if (one.tierId === tierId && one.fromBlock <= block.number && one.fromTime <= block.time) found.push(one)
+  return found.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version)
 }
+
+/** The version of a tier in force in a block: the latest that has begun. */
+export const inForce = (sale: Sale, tierId: string, block: Block): Version | undefined =>
+  begun(sale, tierId, block).at(-1)
 
 /** The versions of a tier, on sale before the one in force, that are still in their grace, newest first. */
 export function graced(sale: Sale, tierId: string, block: Block): Version[] {
-  const now = inForce(sale, tierId, block)
-  if (now === undefined) return []
-  const begun = sale.versions
-    .filter((one) => one.tierId === tierId && one.version <= now.version)
-    .sort((a, b) => b.version - a.version)
+  const all = begun(sale, tierId, block).reverse()
   const found: Version[] = []
   let ends = Number.MAX_SAFE_INTEGER
-  for (let i = 1; i < begun.length; i++) {
-    const successor = begun[i - 1] as Version
+  for (let i = 1; i < all.length; i++) {
+    const successor = all[i - 1] as Version
     ends = Math.min(ends, successor.fromTime + successor.graceSec)
-    const one = begun[i] as Version
+    const one = all[i] as Version
     // A version that was off sale has no price to keep.
     if (block.time < ends && one.onSale) found.push(one)
   }

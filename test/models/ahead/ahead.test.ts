@@ -1,0 +1,49 @@
+// Changes of tiers that are entered ahead: over random walks of an operator and a chain, the code reads what holds as the second reading does.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { cases } from '../../support/property.ts'
+import { inOrder, read, selling, type Version } from './ahead.ts'
+import { type Walk, walks } from './walks.ts'
+
+/** What becomes of the acts of a walk, and why planned changes do not fit. */
+const REACHED = [
+  ...['plan: entered', 'plan: too late', 'plan: does not fit', 'change: entered', 'change: does not fit'],
+  ...['cancel: cancelled', 'cancel: too late', 'cancel: does not fit', 'revoke: revoked', 'open: opened'],
+  ...['mine: followed', 'mine: not followed', 'reorganise: followed'],
+  ...['noTier', 'closing', 'holding', 'ladder', 'awaited', 'raised', 'priceTaken', 'priceInGrace'],
+]
+
+test('the walks do every act, and reach every refusal and every reason', () => {
+  const reached = new Set<string>()
+  for (const { seen, sights } of fc.sample(walks(), { numRuns: 3_000, seed: 1 })) {
+    for (const one of seen) reached.add(one)
+    for (const { ledger } of sights)
+      for (const { reasons } of read(ledger).unfit) for (const { kind } of reasons) reached.add(kind)
+  }
+  assert.deepEqual([...reached].filter((one) => !one.endsWith('nothing')).sort(), [...REACHED].sort())
+})
+
+test('blocks that are followed one by one put in force what is read at once', () => {
+  const compare = ({ entered, blocks, ledger }: Walk) => {
+    const once = read({ ...ledger, ...entered }, blocks.at(-1)?.time)
+    const terms = ({ entry, fromTime, graceSec, terms }: Version) => ({ entry, fromTime, graceSec, terms })
+    assert.deepEqual(inOrder(ledger.versions).map(terms), once.versions.map(terms))
+  }
+  fc.assert(fc.property(walks({ opens: false }), compare), { numRuns: cases(500) })
+})
+
+test('in no block do two tiers sell at one price', () => {
+  const compare = ({ blocks, ledger: { versions } }: Walk) => {
+    for (const block of blocks) {
+      const owners = new Map<bigint, string>()
+      for (const tierId of ['t0', 't1', 't2']) {
+        for (const { terms } of selling(versions, tierId, block)) {
+          assert.equal(owners.get(terms.priceWei) ?? tierId, tierId, `${terms.priceWei} in ${block.time}`)
+          owners.set(terms.priceWei, tierId)
+        }
+      }
+    }
+  }
+  fc.assert(fc.property(walks({ isForced: false }), compare), { numRuns: cases(2_000) })
+})
