@@ -118,7 +118,7 @@ export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
 /** How many nodes of a tier may ever be sold, as the judge of a block and the pages see it. Null: no limit. Supply has no grace. */
 export function supplyOf(sale: Sale, tierId: string, block: Block, cap: number | null): number | null {
   const ofTier = sale.versions.filter((one) => one.tierId === tierId)
-  const latest = ofTier.find((one) => ofTier.every((other) => other.version <= one.version))
+  const latest = ofTier.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version).at(-1)
   const limits = [inForce(sale, tierId, block)?.supply, latest?.supply, cap]
   const known = limits.filter((one): one is number => one !== null && one !== undefined)
   return known.length === 0 ? null : Math.min(...known)

@@ -7,6 +7,8 @@
 // - A change of a tier that is off sale has no price to check. The change that puts it on sale has.
 // - A tier that needs no holding has no token, so a change that only removes the holding removes the token too.
 // - An entry is rejected for a planned change that fitted before it. Or else of two that do not fit any more neither could be cancelled.
+// - A key that is revoked after the time of its change changes nothing. Or else a follower that is behind, a reorganisation or a rebuild would undo a
+//   change on which later ones rest.
 // - A change is in force in no block that is older than the change, even if it was entered for that block and a reorganisation moved its time.
 
 export interface Terms {
@@ -232,12 +234,22 @@ export function spoilt(ledger: Ledger, plans: readonly Plan[]): Reading['unfit']
   return read({ ...ledger, plans }).unfit.filter(({ plan }) => !before.includes(plan.entry))
 }
 
-/** The planned changes that may take effect: those whose key still stands. */
-export const standing = (plans: readonly Plan[], revoked: readonly string[]): Plan[] =>
-  plans.filter((one) => !revoked.includes(one.key))
+export interface Revocation {
+  key: string
+  /** The time of the head then. */
+  headTime: number
+}
+
+/** The planned changes that may take effect: those whose key was not revoked before their time. */
+export const standing = (plans: readonly Plan[], revoked: readonly Revocation[]): Plan[] =>
+  plans.filter((plan) => !revoked.some(({ key, headTime }) => key === plan.key && headTime < plan.fromTime))
 
 /** Follows one block: what is due and fits becomes a version from it on; what does not fit takes no effect. */
-export function follow(ledger: Ledger, revoked: readonly string[], block: { number: number; time: number }): Ledger {
+export function follow(
+  ledger: Ledger,
+  revoked: readonly Revocation[],
+  block: { number: number; time: number },
+): Ledger {
   const due = ledger.plans.filter((one) => one.fromTime <= block.time)
   const { versions } = read({ ...ledger, plans: standing(due, revoked) })
   const begun = versions.map((one) => ({ ...one, fromBlock: one.fromBlock ?? block.number }))

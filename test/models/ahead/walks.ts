@@ -1,7 +1,18 @@
 // Random walks of an operator and a chain: changes entered at once and ahead, cancelled, keys revoked, blocks that come, are followed late, and are
 // reorganised with other times. They prefer the edges: equal times, a second before and after the end of a grace, one price for two tiers.
 import fc from 'fast-check'
-import { follow, isInTime, type Ledger, type Plan, read, spoilt, standing, type Terms, type Version } from './ahead.ts'
+import {
+  follow,
+  isInTime,
+  type Ledger,
+  type Plan,
+  type Revocation,
+  read,
+  spoilt,
+  standing,
+  type Terms,
+  type Version,
+} from './ahead.ts'
 
 const TIERS = ['t0', 't1', 't2'] as const
 const PRICES = [10n, 20n, 30n, 40n]
@@ -88,7 +99,7 @@ interface World {
   ledger: Ledger
   /** Every planned change that was entered and not cancelled, so that a reorganisation can bring it back. */
   entered: Plan[]
-  revoked: string[]
+  revoked: Revocation[]
   blocks: Block[]
   followed: number
   entries: number
@@ -228,7 +239,7 @@ function doAct(world: World, one: Act): string {
   if (one.kind === 'open') return open(world, one)
   if (one.kind === 'mine') return mine(world, one)
   if (one.kind === 'reorganise') return reorganise(world, one)
-  world.revoked.push(one.key)
+  world.revoked.push({ key: one.key, headTime: headOf(world).time })
   return 'revoked'
 }
 
@@ -248,7 +259,7 @@ function walk(acts: Act[]): Walk {
   const isIn = (all: { entry: number }[], { entry }: { entry: number }) => all.some((one) => one.entry === entry)
   const entered = {
     versions: ledger.versions.filter((one) => !isIn(world.entered, one)),
-    plans: world.entered.filter((one) => isIn([...ledger.versions], one) || !world.revoked.includes(one.key)),
+    plans: standing(world.entered, world.revoked),
   }
   const text = `\n${lines.join('\n')}\n${fc.stringify(world.entered)}\n${fc.stringify(blocks)}`
   return { sights, blocks, ledger, entered, seen, [fc.toStringMethod]: () => text }

@@ -1,0 +1,51 @@
+// The forms of the code for what the second reading has: stored versions, and planned changes whose other terms do not count.
+import type { PlannedChange, StoredVersion, TermName } from '../../../src/domain/sale/changes.ts'
+import type { Ledger, Plan, Terms, Version } from './ahead.ts'
+
+type Place = NonNullable<StoredVersion['opened']>
+/** Where a step opened, by the names of both tiers. */
+const placeOf = (tierId: string, opensAfter: string): Place => {
+  const txIndex = Number(tierId.slice(1)) * 10 + Number(opensAfter.slice(1))
+  return { blockNumber: 5, txIndex, innerIndex: 1 }
+}
+
+function openedOf({ opened }: Ledger, tierId: string, opensAfter: string | null): Place | null {
+  const step = opened.find((one) => one.tierId === tierId && one.opensAfter === opensAfter)
+  return step ? placeOf(step.tierId, step.opensAfter) : null
+}
+
+const numberOf = (tierId: string): number => 1 + Number(tierId.slice(1))
+
+export function toVersion(
+  ledger: Ledger,
+  { tierId, terms, version, graceSec, fromBlock, fromTime }: Version,
+): StoredVersion {
+  const opened = openedOf(ledger, tierId, terms.opensAfter)
+  const stored = { tierId, tierNo: numberOf(tierId), version, graceSec, fromBlock, fromTime, opened, ...terms }
+  return stored as unknown as StoredVersion
+}
+
+/** The terms that a planned change does not name, so that a reading which uses one of them differs. */
+const UNREAD: Terms = {
+  ...{ label: 'Unread', priceWei: 10n, maxPerWallet: 99, payoutBps: 1, onSale: true, holdingRetrySec: 1, supply: 99 },
+  ...{ holdingWei: 7n, holdingToken: null, holdingSymbol: 'U', holdingDecimals: 1, allowlist: `0x${'cc'.repeat(32)}` },
+  ...{ opensAt: 9, closesAt: 8, opensAfter: 't2' },
+}
+
+export function toPlan(ledger: Ledger, { tierId, changes, version, graceSec, fromTime }: Plan): PlannedChange {
+  const opened = 'opensAfter' in changes ? openedOf(ledger, tierId, changes.opensAfter ?? null) : placeOf('t7', 't7')
+  const names = Object.keys(changes) as TermName[]
+  const terms = { ...UNREAD, ...changes }
+  const plan = {
+    tierId,
+    tierNo: numberOf(tierId),
+    version,
+    graceSec,
+    fromBlock: null,
+    fromTime,
+    opened,
+    names,
+    ...terms,
+  }
+  return plan as unknown as PlannedChange
+}
