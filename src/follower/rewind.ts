@@ -22,7 +22,7 @@ import { type RefundedPayment, readRefundedAbove, reopenRefunds } from '../db/pa
 import { rewindPayments } from '../db/payments/rows.ts'
 import { forgetWalletBalances, rewindWalletBalances } from '../db/payments/wallet.ts'
 import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
-import { rewindOpenings } from '../db/sale/tiers.ts'
+import { rewindOpenings, rewindTierChanges } from '../db/sale/tiers.ts'
 import { rewindOutbox } from '../db/sends/outbox.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -79,6 +79,7 @@ export async function rewindTo(
     if (cause === REORGANISATION) {
       await rewindWallets(sql, height)
       await rewindOpenings(sql, height)
+      await rewindTierChanges(sql, height)
     } else await noteMending(sql, expected.number)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)

@@ -142,7 +142,7 @@ export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragmen
     LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
-      ORDER BY v.version DESC LIMIT 1)) own
+      ORDER BY v.from_time DESC, v.version DESC LIMIT 1)) own
   WHERE live`
 }
 
