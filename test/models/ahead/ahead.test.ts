@@ -1,13 +1,48 @@
 // Changes of tiers that are entered ahead: over random walks of an operator and a chain, the code reads what holds as the second reading does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
+import { readChanges } from '../../../src/domain/sale/changes.ts'
 import { selectTier } from '../../../src/domain/tiers.ts'
 import { cases } from '../../support/property.ts'
 import { choose, type Sale, supplyOf } from '../sale.ts'
 import { inOrder, read, selling, type Version } from './ahead.ts'
-import { toVersion } from './code.ts'
+import { toPlan, toVersion } from './code.ts'
 import { type Walk, walks } from './walks.ts'
+
+/** A version without what only its row has. */
+const shown = ({ names: _names, ...one }: { names?: unknown }) => one
+
+test('planned changes become the versions that the rules name, or do not fit for the same reason', () => {
+  const compare = ({ sights }: Walk) => {
+    for (const { ledger } of sights) {
+      const model = read(ledger)
+      const code = readChanges(
+        ledger.versions.map((one) => toVersion(ledger, one)),
+        ledger.plans.map((one) => toPlan(ledger, one)),
+      )
+      const fit = model.versions.filter((one) => model.follows.has(one.entry))
+      assert.deepEqual(
+        code.fit.map(({ version, before }) => [shown(version), before.tierId, before.version]),
+        fit.map((one) => [toVersion(ledger, one), one.tierId, model.follows.get(one.entry)?.version]),
+      )
+      assert.deepEqual(
+        code.unfit.map(({ plan: { tierId, version } }) => [tierId, version]),
+        model.unfit.map(({ plan: { tierId, version } }) => [tierId, version]),
+      )
+      for (const [n, { why }] of code.unfit.entries()) {
+        const said = { by: null, untilTime: null, ...why }
+        const reasons = model.unfit[n]?.reasons ?? []
+        assert.ok(
+          reasons.some((one) => isDeepStrictEqual(one, said)),
+          `${fc.stringify(said)} is not ${fc.stringify(reasons)}`,
+        )
+      }
+    }
+  }
+  fc.assert(fc.property(walks(), compare), { numRuns: cases(2_000) })
+})
 
 /** What becomes of the acts of a walk, and why planned changes do not fit. */
 const REACHED = [

@@ -171,8 +171,20 @@ function whyUnfit(asked: Asked): Unfit[] {
 
 export interface Reading {
   versions: Version[]
+  /** The planned changes that fit, by their entry, with the version that each follows. */
+  follows: Map<number, Version>
   /** The planned changes that do not fit, each with every reason that a reading may give. */
   unfit: { plan: Plan; reasons: Unfit[] }[]
+}
+
+/** The terms after a change. A symbol and decimals are those of one token, and without a holding there is no token. */
+function change(former: Terms, changes: Partial<Terms>): Terms {
+  const kept = { ...former }
+  if ('holdingToken' in changes && changes.holdingToken !== former.holdingToken)
+    Object.assign(kept, { holdingSymbol: null, holdingDecimals: null })
+  const terms: Terms = { ...kept, ...changes }
+  if (terms.holdingWei === 0n) Object.assign(terms, { holdingToken: null, holdingSymbol: null, holdingDecimals: null })
+  return terms
 }
 
 /** One planned change over what holds before it: a version, or why not. */
@@ -180,8 +192,7 @@ function take(versions: Version[], plan: Plan, opened: readonly Step[]): Version
   const before = versions.filter((one) => isEarlier(one, plan))
   const former = lastOf(before, plan.tierId)
   if (former === undefined) return [{ kind: 'noTier', by: null, untilTime: null }]
-  const terms: Terms = { ...former.terms, ...plan.changes }
-  if (terms.holdingWei === 0n) Object.assign(terms, { holdingToken: null, holdingSymbol: null, holdingDecimals: null })
+  const terms = change(former.terms, plan.changes)
   const otherIds = [...new Set(before.map((one) => one.tierId))].filter((one) => one !== plan.tierId)
   const others = otherIds.map((id) => lastOf(before, id) as Version)
   const { tierId, version, graceSec, fromTime, entry } = plan
@@ -191,11 +202,18 @@ function take(versions: Version[], plan: Plan, opened: readonly Step[]): Version
 
 /** What holds, and what will, if the planned changes up to a time take effect one after the other. */
 export function read({ versions, plans, opened }: Ledger, untilTime = Number.MAX_SAFE_INTEGER): Reading {
-  const reading: Reading = { versions: [...versions], unfit: [] }
+  const reading: Reading = { versions: [...versions], follows: new Map(), unfit: [] }
   for (const plan of inOrder(plans.filter((one) => one.fromTime <= untilTime))) {
     const taken = take(reading.versions, plan, opened)
     if (Array.isArray(taken)) reading.unfit.push({ plan, reasons: taken })
-    else reading.versions.push(taken)
+    else {
+      const former = lastOf(
+        reading.versions.filter((one) => isEarlier(one, plan)),
+        plan.tierId,
+      )
+      reading.follows.set(plan.entry, former as Version)
+      reading.versions.push(taken)
+    }
   }
   return { ...reading, versions: inOrder(reading.versions) }
 }

@@ -14,14 +14,13 @@ function openedOf({ opened }: Ledger, tierId: string, opensAfter: string | null)
   return step ? placeOf(step.tierId, step.opensAfter) : null
 }
 
+const enteredAt = (entry: number): string => new Date(1_700_000_000_000 + entry).toISOString()
+
 const numberOf = (tierId: string): number => 1 + Number(tierId.slice(1))
 
-export function toVersion(
-  ledger: Ledger,
-  { tierId, terms, version, graceSec, fromBlock, fromTime }: Version,
-): StoredVersion {
-  const opened = openedOf(ledger, tierId, terms.opensAfter)
-  const stored = { tierId, tierNo: numberOf(tierId), version, graceSec, fromBlock, fromTime, opened, ...terms }
+export function toVersion(ledger: Ledger, { terms, entry, ...one }: Version): StoredVersion {
+  const opened = openedOf(ledger, one.tierId, terms.opensAfter)
+  const stored = { ...one, ...terms, tierNo: numberOf(one.tierId), opened, enteredAt: enteredAt(entry) }
   return stored as unknown as StoredVersion
 }
 
@@ -32,20 +31,10 @@ const UNREAD: Terms = {
   ...{ opensAt: 9, closesAt: 8, opensAfter: 't2' },
 }
 
-export function toPlan(ledger: Ledger, { tierId, changes, version, graceSec, fromTime }: Plan): PlannedChange {
-  const opened = 'opensAfter' in changes ? openedOf(ledger, tierId, changes.opensAfter ?? null) : placeOf('t7', 't7')
+export function toPlan(ledger: Ledger, { changes, entry, key: _key, ...one }: Plan): PlannedChange {
+  const { opensAfter } = changes
+  const opened = opensAfter === undefined ? placeOf('t7', 't7') : openedOf(ledger, one.tierId, opensAfter)
   const names = Object.keys(changes) as TermName[]
-  const terms = { ...UNREAD, ...changes }
-  const plan = {
-    tierId,
-    tierNo: numberOf(tierId),
-    version,
-    graceSec,
-    fromBlock: null,
-    fromTime,
-    opened,
-    names,
-    ...terms,
-  }
-  return plan as unknown as PlannedChange
+  const own = { tierNo: numberOf(one.tierId), enteredAt: enteredAt(entry), opened, names, fromBlock: null }
+  return { ...one, ...UNREAD, ...changes, ...own } as unknown as PlannedChange
 }

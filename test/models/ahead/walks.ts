@@ -26,6 +26,8 @@ const one = <K extends keyof Terms>(name: K, values: readonly Terms[K][]): fc.Ar
 const token = fc.constantFrom(
   { holdingToken: TOKEN, holdingSymbol: 'A', holdingDecimals: 18 },
   { holdingToken: OTHER_TOKEN, holdingSymbol: 'B', holdingDecimals: 6 },
+  { holdingToken: TOKEN },
+  { holdingToken: null },
 )
 const term = fc.oneof(
   { weight: 6, arbitrary: one('priceWei', PRICES) },
