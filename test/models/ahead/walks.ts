@@ -116,12 +116,20 @@ const TERMS: Terms = {
 }
 const FIRST: Partial<Terms>[] = [{ supply: 2 }, { priceWei: 20n, opensAfter: 't0' }, { priceWei: 30n }]
 
-function begin(): World {
+/** How a walk begins: whether the step of the second tier has opened, and which tiers are on sale. */
+const start = fc.record({
+  isOpen: fc.boolean(),
+  onSale: fc.array(fc.constantFrom(true, true, true, false), { minLength: 3, maxLength: 3 }),
+})
+type Start = typeof start extends fc.Arbitrary<infer T> ? T : never
+
+function begin({ isOpen, onSale }: Start): World {
   const versions = TIERS.map((tierId, n): Version => {
-    const terms = { ...TERMS, ...FIRST[n] }
+    const terms = { ...TERMS, ...FIRST[n], onSale: onSale[n] ?? true }
     return { tierId, version: 1, entry: n, fromBlock: START.number, fromTime: START.time, graceSec: 900, terms }
   })
-  const ledger: Ledger = { versions, plans: [], opened: [] }
+  const opened = isOpen ? [{ tierId: 't1', opensAfter: 't0' }] : []
+  const ledger: Ledger = { versions, plans: [], opened }
   return { ledger, entered: [], revoked: [], blocks: [START], followed: START.number, entries: 3, seen: new Set() }
 }
 
@@ -245,10 +253,10 @@ function doAct(world: World, one: Act): string {
   return 'revoked'
 }
 
-function walk(acts: Act[]): Walk {
-  const world = begin()
+function walk(first: Start, acts: Act[]): Walk {
+  const world = begin(first)
   const sights: Sight[] = []
-  const lines: string[] = []
+  const lines: string[] = [fc.stringify(first)]
   for (const one of acts) {
     const { time } = headOf(world)
     const said = doAct(world, one)
@@ -270,6 +278,7 @@ function walk(acts: Act[]): Walk {
 /** `isForced: false`: all that is in the ledger was entered by the rules. `opens: false`: no step opens on the way. */
 export function walks({ isForced = true, opens = true } = {}): fc.Arbitrary<Walk> {
   const lawful = (one: Act): Act => (one.kind === 'plan' && !isForced ? { ...one, isForced } : one)
-  const acts = fc.array(act, { minLength: 2, maxLength: 14 })
-  return acts.map((all) => walk(all.filter((one) => opens || one.kind !== 'open').map(lawful)))
+  return fc
+    .tuple(start, fc.array(act, { minLength: 2, maxLength: 14 }))
+    .map(([first, acts]) => walk(first, acts.filter((one) => opens || one.kind !== 'open').map(lawful)))
 }
