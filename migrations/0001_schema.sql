@@ -160,8 +160,7 @@ CREATE TABLE referral_codes (
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
   PRIMARY KEY (code, version),
-  CHECK (closes_at > opens_at),
-  CHECK (from_block IS NOT NULL OR (names IS NOT NULL AND NOT live))
+  CHECK (closes_at > opens_at)
 );
 
 -- The credit terms from a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row is in

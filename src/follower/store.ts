@@ -31,7 +31,7 @@ import { insertSeedBlocks, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
 import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
-import { readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
+import { lockTierTable, readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
@@ -90,6 +90,7 @@ export async function storeRange(
   ])
 
   const storing = inTransaction(ctx.pool, async (sql) => {
+    if (changeBlocks.size > 0) await lockTierTable(sql)
     const begun = await beginRange(sql, range, { expected, known, cursor })
     if (!begun) return null
     const { signers } = begun

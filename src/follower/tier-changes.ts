@@ -3,6 +3,7 @@
 import type { Cursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
+import { lockTiers } from '../db/payments/lock-order.ts'
 import { readTierPlans, readTierVersions, storeTierChanges } from '../db/sale/tiers.ts'
 import type { ObservedRange } from '../domain/observed.ts'
 import { readChanges, termsOf } from '../domain/sale/changes.ts'
@@ -32,7 +33,7 @@ export async function readChangeBlocks(
   return found
 }
 
-/** Stores the changes that take effect in these blocks, and reports those that no longer fit. Run under the cursor's lock. */
+/** Stores the changes that take effect in these blocks, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
 export async function applyChanges(
   ctx: Logging,
   sql: Sql,
@@ -41,6 +42,8 @@ export async function applyChanges(
 ): Promise<void> {
   if (blocks.size === 0) return
   const due = (await readTierPlans(sql, afterOf(expected))).filter(({ fromTime }) => blocks.has(fromTime))
+  // So that nobody takes places or opens a step in the meantime.
+  await lockTiers(sql, [...new Set(due.map(({ tierNo }) => tierNo))], { wait: true })
   const { fit, unfit } = readChanges(await readTierVersions(sql), due)
   const changes = fit.map(({ before, version }) => {
     const fromBlock = blocks.get(version.fromTime)

@@ -37,7 +37,7 @@ export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
  */
 export async function readTierPlans(sql: Sql, afterTime: number | null = null): Promise<TierPlan[]> {
   return await sql<TierPlan[]>`
-    SELECT ${columns(sql)}, names FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
+    SELECT ${columns(sql)}, to_json(names) AS names FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
     WHERE t.from_block IS NULL AND from_time > coalesce(${afterTime}::bigint, (SELECT block_time FROM cursors WHERE name = 'follow'), 0)
       AND NOT EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NOT NULL)
@@ -52,6 +52,10 @@ export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; u
     SELECT pg_notify('ledger', '') FROM tiers WHERE live
       AND (opens_at > ${after} AND opens_at <= ${upTo} OR closes_at > ${after} AND closes_at <= ${upTo}) LIMIT 1`
 }
+
+/** Blocks the entry of tiers until the transaction ends. Reads continue. Taken before the cursor (lock-order.ts). */
+export const lockTierTable = async (sql: Sql): Promise<void> =>
+  void (await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`)
 
 /** Enters a tier's next version (the first if the tier is new). */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
@@ -69,7 +73,10 @@ export async function insertTierPlan(
   return await insertTier(sql, { ...row, fromBlock: null, madeWith: keyDigest && `\\x${keyDigest}`, enteredBy })
 }
 
-async function insertTier(sql: Sql, row: object & Pick<TierTerms, 'tierId'>): Promise<number> {
+async function insertTier(
+  sql: Sql,
+  row: { readonly tierId: string; readonly [term: string]: unknown },
+): Promise<number> {
   const [entered] = await sql<{ version: number }[]>`
     INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
     SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}
