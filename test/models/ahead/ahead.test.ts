@@ -4,15 +4,18 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { readChanges } from '../../../src/domain/sale/changes.ts'
-import { selectTier } from '../../../src/domain/tiers.ts'
+import { selectTier, type TierVersion } from '../../../src/domain/tiers.ts'
 import { cases } from '../../support/property.ts'
-import { choose, type Sale, supplyOf } from '../sale.ts'
+import { type Block, choose, type Sale, supplyOf } from '../sale.ts'
 import { inOrder, read, selling, type Version } from './ahead.ts'
-import { toPlan, toVersion } from './code.ts'
+import { placeOf, toPlan, toSale, toVersion } from './code.ts'
 import { type Walk, walks } from './walks.ts'
 
-/** A version without what only its row has. */
-const shown = ({ names: _names, ...one }: { names?: unknown }) => one
+/** A version without what only the row of a planned change has. */
+function shown(version: object): object {
+  const { names: _names, ...one } = version as { names?: unknown }
+  return one
+}
 
 test('planned changes become the versions that the rules name, or do not fit for the same reason', () => {
   const compare = ({ sights }: Walk) => {
@@ -89,35 +92,38 @@ test('in no block do two tiers sell at one price', () => {
 })
 
 const PRICES = [10n, 20n, 30n, 40n]
+/** Before, at and behind the place in block 11 of the payment behind which the step of the second tier opens. */
+const AT = placeOf('t1', 't0')
+const PLACES = [0, 1, 2].map((innerIndex) => ({ txIndex: AT.txIndex, innerIndex }))
+
+interface Payment {
+  valueWei: bigint
+  block: Block & { txIndex: number; innerIndex: number }
+}
+
+function compareChoice(sale: Sale, versions: TierVersion[], { valueWei, block }: Payment): void {
+  const { number, time, ...place } = block
+  const model = choose(sale, valueWei, block)
+  const code = selectTier(versions, { valueWei, blockNumber: number, blockTime: time, ...place })
+  const tier = code.kind === 'none' ? null : code.tier
+  const named = model.kind === 'sells' ? model.versions[0] : model.version
+  const what = `${valueWei} in ${number}, ${time}`
+  assert.deepEqual([tier?.tierId, tier?.version], [named?.tierId, named?.version], what)
+  assert.equal(code.kind === 'onSale', model.kind === 'sells', what)
+  if (model.kind !== 'sells' || code.kind !== 'onSale') return
+  const others = code.others.map(({ version }) => version)
+  const graced = model.versions.slice(1).map(({ version }) => version)
+  assert.deepEqual(others, graced, what)
+  assert.equal(code.supply, supplyOf(sale, model.tierId, block, null), what)
+}
 
 test('a payment buys by the change with the latest time, of equal times by the last entry', () => {
   const compare = ({ blocks, ledger }: Walk) => {
     const versions = ledger.versions.map((one) => toVersion(ledger, one))
-    const sale: Sale = {
-      versions: ledger.versions.map(({ terms, fromBlock, ...one }) => ({
-        ...one,
-        ...terms,
-        fromBlock: fromBlock ?? 0,
-      })),
-      openings: ledger.opened.map((one) => ({ ...one, fromBlock: 0, txIndex: 0, innerIndex: 0 })),
-    }
-    for (const { number, time } of blocks)
-      for (const valueWei of PRICES) {
-        const model = choose(sale, valueWei, { number, time, txIndex: 0, innerIndex: 0 })
-        const code = selectTier(versions, { valueWei, blockNumber: number, blockTime: time, txIndex: 0, innerIndex: 0 })
-        const tier = code.kind === 'none' ? null : code.tier
-        const named = model.kind === 'sells' ? model.versions[0] : model.version
-        const what = `${valueWei} in ${number}, ${time}`
-        assert.deepEqual([tier?.tierId, tier?.version], [named?.tierId, named?.version], what)
-        if (model.kind !== 'sells' || code.kind !== 'onSale') continue
-        const others = code.others.map(({ version }) => version)
-        assert.deepEqual(
-          others,
-          model.versions.slice(1).map(({ version }) => version),
-          what,
-        )
-        assert.equal(code.supply, supplyOf(sale, model.tierId, { number, time }, null), what)
-      }
+    const sale = toSale(ledger)
+    for (const block of blocks)
+      for (const valueWei of PRICES)
+        for (const place of PLACES) compareChoice(sale, versions, { valueWei, block: { ...block, ...place } })
   }
   fc.assert(fc.property(walks({ isForced: false }), compare), { numRuns: cases(2_000) })
 })

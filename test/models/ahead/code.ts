@@ -1,12 +1,13 @@
 // The forms of the code for what the second reading has: stored versions, and planned changes whose other terms do not count.
 import type { PlannedChange, StoredVersion, TermName } from '../../../src/domain/sale/changes.ts'
+import type { Sale } from '../sale.ts'
 import type { Ledger, Plan, Terms, Version } from './ahead.ts'
 
 type Place = NonNullable<StoredVersion['opened']>
-/** Where a step opened, by the names of both tiers. */
-const placeOf = (tierId: string, opensAfter: string): Place => {
+/** Behind which place a step sells, by the names of both tiers. */
+export const placeOf = (tierId: string, opensAfter: string): Place => {
   const txIndex = Number(tierId.slice(1)) * 10 + Number(opensAfter.slice(1))
-  return { blockNumber: 5, txIndex, innerIndex: 1 }
+  return { blockNumber: 11, txIndex, innerIndex: 1 }
 }
 
 function openedOf({ opened }: Ledger, tierId: string, opensAfter: string | null): Place | null {
@@ -37,4 +38,15 @@ export function toPlan(ledger: Ledger, { changes, entry, key: _key, ...one }: Pl
   const names = Object.keys(changes) as TermName[]
   const own = { tierNo: numberOf(one.tierId), enteredAt: enteredAt(entry), opened, names, fromBlock: null }
   return { ...one, ...UNREAD, ...changes, ...own } as unknown as PlannedChange
+}
+
+/** The ledger as the second reading of the choice of a tier has it. */
+export function toSale({ versions, opened }: Ledger): Sale {
+  return {
+    versions: versions.map(({ terms, fromBlock, ...one }) => ({ ...one, ...terms, fromBlock: fromBlock ?? 0 })),
+    openings: opened.map((step) => {
+      const { blockNumber, ...place } = placeOf(step.tierId, step.opensAfter)
+      return { ...step, ...place, fromBlock: blockNumber }
+    }),
+  }
 }

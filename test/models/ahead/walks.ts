@@ -45,7 +45,7 @@ const term = fc.oneof(
   one('allowlist', [null, `0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`]),
 )
 const change = {
-  tierId: fc.constantFrom<string>(...TIERS, ...TIERS, 'unknown'),
+  tierId: fc.constantFrom<string>(...TIERS, ...TIERS, 't9'),
   changes: fc.array(term, { minLength: 1, maxLength: 3 }).map((all) => Object.assign({}, ...all) as Partial<Terms>),
   graceSec: fc.constantFrom(0, 120, 900),
 }
@@ -76,7 +76,7 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 type When = typeof when extends fc.Arbitrary<infer T> ? T : never
 type Of<K extends Act['kind']> = Extract<Act, { kind: K }>
 
-interface Block {
+export interface Block {
   number: number
   time: number
 }
@@ -205,7 +205,8 @@ function open(world: World, { pick }: Of<'open'>): string {
     ...plans.map(({ tierId, changes }) => ({ tierId, opensAfter: changes.opensAfter ?? null })),
   ].flatMap(({ tierId, opensAfter }) => (opensAfter === null ? [] : [{ tierId, opensAfter }]))
   const step = named[pick % Math.max(1, named.length)]
-  if (step === undefined) return 'nothing'
+  const isOpen = opened.some((one) => one.tierId === step?.tierId && one.opensAfter === step.opensAfter)
+  if (step === undefined || isOpen) return 'nothing'
   world.ledger = { ...world.ledger, opened: [...opened, step] }
   return 'opened'
 }
