@@ -10,7 +10,7 @@ import { openTables, type Row, type Rows, type Tables, word } from '../../db/dir
 import { cases } from '../../support/property.ts'
 import { follow, inOrder, type Ledger, type Plan } from './ahead.ts'
 import { placeOf, toPlan, toVersion } from './code.ts'
-import { type Block, type Walk, walks } from './walks.ts'
+import { type Block, LISTS, type Walk, walks } from './walks.ts'
 
 let tables: Tables
 before(async () => {
@@ -44,6 +44,7 @@ function isStorable({ changes: { opensAt, closesAt, holdingWei, holdingToken } }
 function rowsOf(ledger: Ledger): Rows {
   const live = new Map(inOrder(ledger.versions).map((one) => [one.tierId, one]))
   return {
+    allowlists: LISTS.map((root) => ({ root, label: root, entries: 1, allocated: 1, entered_by: 'test' })),
     tiers: [
       ...ledger.versions.map((one) => ({
         ...rowOf(toVersion(ledger, one) as never),
@@ -69,7 +70,7 @@ const NUMBERS = ['from_block', 'opens_at', 'closes_at']
 /** What the tables say that is stored, and which of it is the latest of its tier. */
 async function readForce(sql: Sql): Promise<object[]> {
   const rows = await sql<Record<string, unknown>[]>`
-    SELECT tier_id, version, live, from_block, label, price_wei::text, on_sale, supply, opens_after, opens_at, closes_at, max_per_wallet,
+    SELECT tier_id, version, live, from_block, label, price_wei::text, on_sale, supply, opens_after, opens_at, closes_at, max_per_wallet, allowlist,
            holding_wei::text, holding_token, payout_bps
       FROM tiers WHERE from_block IS NOT NULL ORDER BY tier_id, version`
   return rows.map((row) => {
@@ -87,7 +88,12 @@ function inForceOf({ versions }: Ledger): object[] {
       ...{ tier_id: one.tierId, version: one.version, live: live.get(one.tierId) === one, from_block: one.fromBlock },
       ...{ label, price_wei: String(one.terms.priceWei), on_sale: onSale, supply, opens_after: one.terms.opensAfter },
       ...{ opens_at: one.terms.opensAt, closes_at: one.terms.closesAt, max_per_wallet: one.terms.maxPerWallet },
-      ...{ holding_wei: String(one.terms.holdingWei), holding_token: holdingToken, payout_bps: one.terms.payoutBps },
+      ...{
+        allowlist: one.terms.allowlist,
+        holding_wei: String(one.terms.holdingWei),
+        holding_token: holdingToken,
+        payout_bps: one.terms.payoutBps,
+      },
     }
   })
 }

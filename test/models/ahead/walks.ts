@@ -15,6 +15,8 @@ import {
 } from './ahead.ts'
 
 const TIERS = ['t0', 't1', 't2'] as const
+/** The roots of two allowlists. */
+export const LISTS = [`0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`]
 const PRICES = [10n, 20n, 30n, 40n]
 const [TOKEN, OTHER_TOKEN] = [
   '0x00000000000000000000000000000000000000aa',
@@ -42,7 +44,7 @@ const term = fc.oneof(
   one('maxPerWallet', [1, 5]),
   one('payoutBps', [5_000, 20_000]),
   one('holdingRetrySec', [60, 600]),
-  one('allowlist', [null, `0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`]),
+  one('allowlist', [null, ...LISTS]),
 )
 const change = {
   tierId: fc.constantFrom<string>(...TIERS, ...TIERS, 't9'),
