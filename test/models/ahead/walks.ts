@@ -35,7 +35,7 @@ const term = fc.oneof(
   { weight: 6, arbitrary: one('priceWei', PRICES) },
   { weight: 4, arbitrary: one('onSale', [true, false]) },
   { weight: 3, arbitrary: one('supply', [null, 1, 2, 3]) },
-  { weight: 3, arbitrary: one('opensAfter', [null, ...TIERS, 'none']) },
+  { weight: 3, arbitrary: one('opensAfter', [null, ...TIERS, 't8']) },
   { weight: 2, arbitrary: one('opensAt', [null, 1_500, 2_000]) },
   { weight: 2, arbitrary: one('closesAt', [null, 1_499, 1_500, 1_501, 2_500]) },
   one('holdingWei', [0n, 5n]),
