@@ -8,6 +8,13 @@ export type TierTerms = Omit<TierVersion, 'version' | 'opened' | 'fromBlock' | '
   holdingDecimals: number | null
 }
 
+/** A change is entered or cancelled at least this long before its time, seconds, so that no instance or provider has reached it. */
+export const PLAN_AHEAD_SEC = 120
+
+/** True if it is too late to enter or cancel a change of this time. */
+export const isTooLate = (fromTime: number, headTime: number, clockTime: number): boolean =>
+  fromTime < Math.max(headTime, clockTime) + PLAN_AHEAD_SEC
+
 /** A term that a change may name. */
 export type TermName = Exclude<keyof TierTerms, 'tierId' | 'tierNo' | 'graceSec'>
 
