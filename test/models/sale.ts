@@ -51,8 +51,7 @@ type Standing = 'sells' | 'notOpenYet' | 'saleClosed'
 /** The versions of a tier that have begun in a block, in the order of their times, and of equal times in that of their entry. */
 function begun(sale: Sale, tierId: string, block: Block): Version[] {
   const found: Version[] = []
-  for (const one of sale.versions)
-    if (one.tierId === tierId && one.fromBlock <= block.number && one.fromTime <= block.time) found.push(one)
+  for (const one of sale.versions) if (one.tierId === tierId && one.fromBlock <= block.number) found.push(one)
   return found.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version)
 }
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { readChanges } from '../../../src/domain/sale/changes.ts'
+import { isTooLate, readChanges } from '../../../src/domain/sale/changes.ts'
 import { selectTier, type TierVersion } from '../../../src/domain/tiers.ts'
 import { cases } from '../../support/property.ts'
 import { type Block, choose, type Sale, supplyOf } from '../sale.ts'
-import { inOrder, read, selling, type Version } from './ahead.ts'
+import { inOrder, isInTime, read, selling, type Version } from './ahead.ts'
 import { placeOf, toPlan, toSale, toVersion } from './code.ts'
 import { type Walk, walks } from './walks.ts'
 
@@ -47,6 +47,18 @@ test('planned changes become the versions that the rules name, or do not fit for
   fc.assert(fc.property(walks(), compare), { numRuns: cases(2_000) })
 })
 
+test('a change is in time 120 seconds before its time, by the head and by the clock', () => {
+  const near = fc.constantFrom(-200, -121, -120.5, -120, -119.5, -119, -1, 0, 1, 200)
+  const compare = (head: number, clock: number) => {
+    const [headTime, fromTime] = [10_000 + Math.floor(head), 10_000]
+    assert.equal(
+      !isTooLate(fromTime, headTime, 10_000 + clock),
+      isInTime(fromTime, { headTime, clock: 10_000 + clock }),
+    )
+  }
+  fc.assert(fc.property(near, near, compare), { numRuns: cases(300) })
+})
+
 /** What becomes of the acts of a walk, and why planned changes do not fit. */
 const REACHED = [
   ...['plan: entered', 'plan: too late', 'plan: does not fit', 'change: entered', 'change: does not fit'],
@@ -77,8 +89,8 @@ test('blocks that are followed one by one put in force what is read at once', ()
 test('in no block do two tiers sell at one price', () => {
   const compare = ({ blocks, ledger: { versions } }: Walk) => {
     for (const block of blocks) {
-      // A reorganisation may move the block of a change that was entered at once behind a planned change of a later time.
-      if (versions.some((one) => one.fromTime <= block.time && (one.fromBlock ?? 0) > block.number)) continue
+      // A reorganisation may move the first block of a change that was entered at once to before or behind its time.
+      if (versions.some((one) => one.fromTime <= block.time !== (one.fromBlock ?? 0) <= block.number)) continue
       const owners = new Map<bigint, string>()
       for (const tierId of ['t0', 't1', 't2']) {
         for (const { terms } of selling(versions, tierId, block)) {

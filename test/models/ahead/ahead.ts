@@ -9,7 +9,8 @@
 // - An entry is rejected for a planned change that fitted before it. Or else of two that do not fit any more neither could be cancelled.
 // - A key that is revoked after the time of its change changes nothing. Or else a follower that is behind, a reorganisation or a rebuild would undo a
 //   change on which later ones rest.
-// - A change is in force in no block that is older than the change, even if it was entered for that block and a reorganisation moved its time.
+// - A change that was entered at once has no time of its own, so its first block alone decides. Its grace period and its place among others go by the
+//   second after the head of its entry.
 
 export interface Terms {
   label: string
@@ -59,6 +60,11 @@ export interface Ledger {
   plans: readonly Plan[]
   /** The steps that have opened. */
   opened: readonly Step[]
+}
+
+export interface Block {
+  number: number
+  time: number
 }
 
 const isEarlier = (a: Moment, b: Moment): boolean =>
@@ -219,13 +225,8 @@ export function read({ versions, plans, opened }: Ledger, untilTime = Number.MAX
 }
 
 /** The versions of a tier that have begun in a block, the one in force last: the latest time, of equal times the last entry. */
-export function begun(
-  versions: readonly Version[],
-  tierId: string,
-  block: { number: number; time: number },
-): Version[] {
-  const hasBegun = ({ fromTime, fromBlock }: Version) =>
-    fromTime <= block.time && (fromBlock === null || fromBlock <= block.number)
+function begun(versions: readonly Version[], tierId: string, block: Block): Version[] {
+  const hasBegun = ({ fromBlock }: Version) => fromBlock !== null && fromBlock <= block.number
   return inOrder(versions.filter((one) => one.tierId === tierId && hasBegun(one)))
 }
 

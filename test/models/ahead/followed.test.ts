@@ -8,9 +8,9 @@ import { applyChanges } from '../../../src/follower/tier-changes.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
-import { follow, inOrder, type Ledger, type Plan } from './ahead.ts'
+import { type Block, follow, inOrder, type Ledger, type Plan } from './ahead.ts'
 import { placeOf, toPlan, toVersion } from './code.ts'
-import { type Block, LISTS, type Walk, walks } from './walks.ts'
+import { LISTS, type Walk, walks } from './walks.ts'
 
 let tables: Tables
 before(async () => {

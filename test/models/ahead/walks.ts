@@ -2,6 +2,7 @@
 // reorganised with other times. They prefer the edges: equal times, a second before and after the end of a grace, one price for two tiers.
 import fc from 'fast-check'
 import {
+  type Block,
   follow,
   isInTime,
   type Ledger,
@@ -78,10 +79,6 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 type When = typeof when extends fc.Arbitrary<infer T> ? T : never
 type Of<K extends Act['kind']> = Extract<Act, { kind: K }>
 
-export interface Block {
-  number: number
-  time: number
-}
 /** The ledger after an act, with the planned changes that still may take effect. */
 export interface Sight {
   ledger: Ledger
@@ -171,10 +168,10 @@ function enterPlan(world: World, { tierId, changes, graceSec, when: at, key: by,
   return 'entered'
 }
 
-/** A change that holds from the next block: like a planned one whose time is the head's, with all that is in force then. */
+/** A change that holds from the next block: like a planned one of the second after the head, with all that is in force then. */
 function enterNow(world: World, { tierId, changes, graceSec }: Of<'change'>): string {
   const head = headOf(world)
-  const plan: Plan = { tierId, ...number(world, tierId), fromTime: head.time, graceSec, key: '', changes }
+  const plan: Plan = { tierId, ...number(world, tierId), fromTime: head.time + 1, graceSec, key: '', changes }
   const ledger = seenBy(world)
   const plans = [...ledger.plans, plan]
   if (spoilt(ledger, plans).length > 0) return 'does not fit'
