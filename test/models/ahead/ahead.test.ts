@@ -19,7 +19,7 @@ function shown(version: object): object {
 
 test('planned changes become the versions that the rules name, or do not fit for the same reason', () => {
   const compare = ({ sights }: Walk) => {
-    for (const { ledger } of sights) {
+    for (const ledger of sights) {
       const model = read(ledger)
       const code = readChanges(
         ledger.versions.map((one) => toVersion(ledger, one)),
@@ -71,7 +71,7 @@ test('the walks do every act, and reach every refusal and every reason', () => {
   const reached = new Set<string>()
   for (const { seen, sights } of fc.sample(walks(), { numRuns: 3_000, seed: 1 })) {
     for (const one of seen) reached.add(one)
-    for (const { ledger } of sights)
+    for (const ledger of sights)
       for (const { reasons } of read(ledger).unfit) for (const { kind } of reasons) reached.add(kind)
   }
   assert.deepEqual([...reached].filter((one) => !one.endsWith('nothing')).sort(), [...REACHED].sort())

@@ -78,7 +78,7 @@ function lastOf(versions: readonly Version[], tierId: string): Version | undefin
 }
 
 /** Until when each version of a tier before the last sells: each later version ends it by its own grace period, the earliest of them counts. */
-export function graceOf(versions: readonly Version[], tierId: string): { version: Version; until: number }[] {
+function graceOf(versions: readonly Version[], tierId: string): { version: Version; until: number }[] {
   const ofTier = inOrder(versions.filter((one) => one.tierId === tierId))
   return ofTier.slice(0, -1).map((version) => {
     const later = ofTier.filter((one) => isEarlier(version, one))

@@ -79,13 +79,9 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 type When = typeof when extends fc.Arbitrary<infer T> ? T : never
 type Of<K extends Act['kind']> = Extract<Act, { kind: K }>
 
-/** The ledger after an act, with the planned changes that still may take effect. */
-export interface Sight {
-  ledger: Ledger
-  head: Block
-}
 export interface Walk {
-  sights: Sight[]
+  /** The ledger after each act, with the planned changes that still may take effect. */
+  sights: Ledger[]
   /** The provider's chain, which the ledger has followed to its head at the end. */
   blocks: Block[]
   ledger: Ledger
@@ -255,14 +251,14 @@ function doAct(world: World, one: Act): string {
 
 function walk(first: Start, acts: Act[]): Walk {
   const world = begin(first)
-  const sights: Sight[] = []
+  const sights: Ledger[] = []
   const lines: string[] = [fc.stringify(first)]
   for (const one of acts) {
     const { time } = headOf(world)
     const said = doAct(world, one)
     world.seen.add(`${one.kind}: ${said}`)
     lines.push(`${time} ${said}: ${fc.stringify(one)}`)
-    sights.push({ ledger: seenBy(world), head: headOf(world) })
+    sights.push(seenBy(world))
   }
   followAll(world)
   const { blocks, ledger, seen } = world
