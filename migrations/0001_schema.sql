@@ -1035,7 +1035,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
 -- Traces of a stolen key, signers that rest, and refunds that contradict the chain. A healthy ledger has none; every scrape counts them.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
-  'guardRefused', 'paidNodeExpelled', 'senderRests');
+  'guardRefused', 'paidNodeExpelled', 'senderRests', 'tierUnfit');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 

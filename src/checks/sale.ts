@@ -88,7 +88,7 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
     return { says: 'no tier is on sale', warn: '"node-ledger tiers create" enters one, "tiers on-sale" opens it.' }
   }),
 
-  'sale.changes': check(null, ofLedger(readPlanned), ({ fit, unfit }) => {
+  'sale.changes': check('NodeLedgerTierChangeUnfit', ofLedger(readPlanned), ({ fit, unfit }) => {
     const [first] = unfit
     const next = fit[0]?.version
     if (first) {
@@ -127,7 +127,9 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   }),
 }
 
-const readPlanned = async (pool: Pool) => readChanges(await readTierVersions(pool), await readTierPlans(pool))
+async function readPlanned(pool: Pool) {
+  return readChanges(await readTierVersions(pool), await readTierPlans(pool))
+}
 
 async function readTermsNow(pool: Pool) {
   const [entered, cursor] = [await readCreditTerms(pool), await readCursor(pool)]
