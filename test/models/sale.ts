@@ -66,7 +66,8 @@ export function graced(sale: Sale, tierId: string, block: Block): Version[] {
   let ends = Number.MAX_SAFE_INTEGER
   for (let i = 1; i < all.length; i++) {
     const successor = all[i - 1] as Version
-    ends = Math.min(ends, successor.fromTime + successor.graceSec)
+    // A change at once ends all grace in its first block, even if a reorganisation made that block older than the change.
+    ends = Math.min(ends, successor.graceSec === 0 ? 0 : successor.fromTime + successor.graceSec)
     const one = all[i] as Version
     // A version that was off sale has no price to keep.
     if (block.time < ends && one.onSale) found.push(one)
