@@ -48,29 +48,27 @@ export interface Sale {
 
 type Standing = 'sells' | 'notOpenYet' | 'saleClosed'
 
-/** The version of a tier in force in a block: the latest whose first block is not above it. */
-export function inForce(sale: Sale, tierId: string, block: Block): Version | undefined {
-  let found: Version | undefined
-  for (const one of sale.versions) {
-    if (one.tierId !== tierId || one.fromBlock > block.number) continue
-    if (found === undefined || one.version > found.version) found = one
-  }
-  return found
+/** The versions of a tier that have begun in a block, in the order of their times, and of equal times in that of their entry. */
+function begun(sale: Sale, tierId: string, block: Block): Version[] {
+  const found: Version[] = []
+  for (const one of sale.versions) if (one.tierId === tierId && one.fromBlock <= block.number) found.push(one)
+  return found.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version)
 }
+
+/** The version of a tier in force in a block: the latest that has begun. */
+export const inForce = (sale: Sale, tierId: string, block: Block): Version | undefined =>
+  begun(sale, tierId, block).at(-1)
 
 /** The versions of a tier, on sale before the one in force, that are still in their grace, newest first. */
 export function graced(sale: Sale, tierId: string, block: Block): Version[] {
-  const now = inForce(sale, tierId, block)
-  if (now === undefined) return []
-  const begun = sale.versions
-    .filter((one) => one.tierId === tierId && one.version <= now.version)
-    .sort((a, b) => b.version - a.version)
+  const all = begun(sale, tierId, block).reverse()
   const found: Version[] = []
   let ends = Number.MAX_SAFE_INTEGER
-  for (let i = 1; i < begun.length; i++) {
-    const successor = begun[i - 1] as Version
-    ends = Math.min(ends, successor.fromTime + successor.graceSec)
-    const one = begun[i] as Version
+  for (let i = 1; i < all.length; i++) {
+    const successor = all[i - 1] as Version
+    // A change at once ends all grace in its first block, even if a reorganisation made that block older than the change.
+    ends = Math.min(ends, successor.graceSec === 0 ? 0 : successor.fromTime + successor.graceSec)
+    const one = all[i] as Version
     // A version that was off sale has no price to keep.
     if (block.time < ends && one.onSale) found.push(one)
   }
@@ -120,7 +118,7 @@ export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
 /** How many nodes of a tier may ever be sold, as the judge of a block and the pages see it. Null: no limit. Supply has no grace. */
 export function supplyOf(sale: Sale, tierId: string, block: Block, cap: number | null): number | null {
   const ofTier = sale.versions.filter((one) => one.tierId === tierId)
-  const latest = ofTier.find((one) => ofTier.every((other) => other.version <= one.version))
+  const latest = ofTier.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version).at(-1)
   const limits = [inForce(sale, tierId, block)?.supply, latest?.supply, cap]
   const known = limits.filter((one): one is number => one !== null && one !== undefined)
   return known.length === 0 ? null : Math.min(...known)

@@ -1,0 +1,131 @@
+// Planned changes in the ledger's tables: blocks that are followed, taken back and followed again put in force what the second reading says.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Sql } from '../../../src/db/core/sql.ts'
+import { rewindTierChanges } from '../../../src/db/sale/tiers.ts'
+import { applyChanges } from '../../../src/follower/tier-changes.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { cases } from '../../support/property.ts'
+import { type Block, follow, inOrder, type Ledger, type Plan } from './ahead.ts'
+import { placeOf, toPlan, toVersion } from './code.ts'
+import { LISTS, type Walk, walks } from './walks.ts'
+
+let tables: Tables
+before(async () => {
+  tables = await openTables()
+})
+after(() => tables.close())
+
+function rowOf({ opened: _opened, names, ...fields }: { opened: unknown; names?: readonly string[] }): Row {
+  const row: Record<string, unknown> = { entered_by: 'test', names: names ? `{${names.join(',')}}` : null, live: false }
+  for (const [name, value] of Object.entries(fields))
+    row[name.replace(/[A-Z]/g, (one) => `_${one.toLowerCase()}`)] = value
+  return row as Row
+}
+
+/** The rest of a planned row: what its constraints let be, and no term that is in force. */
+const REST = { opensAt: null, closesAt: null, supply: 99, label: 'Unread', allowlist: null }
+
+function planRow(ledger: Ledger, plan: Plan): Row {
+  const { changes } = plan
+  const holdingWei = changes.holdingWei ?? (changes.holdingToken ? 5n : 0n)
+  const holdingToken = holdingWei === 0n ? null : (changes.holdingToken ?? `0x${'cc'.repeat(20)}`)
+  return rowOf({ ...toPlan(ledger, plan), ...REST, ...changes, holdingWei, holdingToken } as never)
+}
+
+/** Whether the tables can have a change: the ways in reject what a row alone shows to be wrong. */
+function isStorable({ changes: { opensAt, closesAt, holdingWei, holdingToken } }: Plan): boolean {
+  if (opensAt && closesAt && closesAt <= opensAt) return false
+  return !(holdingWei === 0n && holdingToken) && !(holdingWei && holdingToken === null)
+}
+
+function rowsOf(ledger: Ledger): Rows {
+  const live = new Map(inOrder(ledger.versions).map((one) => [one.tierId, one]))
+  return {
+    allowlists: LISTS.map((root) => ({ root, label: root, entries: 1, allocated: 1, entered_by: 'test' })),
+    tiers: [
+      ...ledger.versions.map((one) => ({
+        ...rowOf(toVersion(ledger, one) as never),
+        live: live.get(one.tierId) === one,
+      })),
+      ...ledger.plans.map((one) => planRow(ledger, one)),
+    ],
+    tier_openings: ledger.opened.map(({ tierId, opensAfter }) => {
+      const { blockNumber, txIndex, innerIndex } = placeOf(tierId, opensAfter)
+      return {
+        tier_id: tierId,
+        opens_after: opensAfter,
+        from_block: blockNumber,
+        tx_index: txIndex,
+        inner_index: innerIndex,
+      }
+    }),
+  }
+}
+
+const NUMBERS = ['from_block', 'opens_at', 'closes_at']
+
+/** What the tables say that is stored, and which of it is the latest of its tier. */
+async function readForce(sql: Sql): Promise<object[]> {
+  const rows = await sql<Record<string, unknown>[]>`
+    SELECT tier_id, version, live, from_block, label, price_wei::text, on_sale, supply, opens_after, opens_at, closes_at, max_per_wallet, allowlist,
+           holding_wei::text, holding_token, payout_bps
+      FROM tiers WHERE from_block IS NOT NULL ORDER BY tier_id, version`
+  return rows.map((row) => {
+    const numbers = NUMBERS.map((name) => [name, row[name] === null ? null : Number(row[name])])
+    return { ...row, ...Object.fromEntries(numbers) }
+  })
+}
+
+function inForceOf({ versions }: Ledger): object[] {
+  const live = new Map(inOrder(versions).map((one) => [one.tierId, one]))
+  const all = versions.toSorted((a, b) => (a.tierId < b.tierId ? -1 : a.tierId > b.tierId ? 1 : a.version - b.version))
+  return all.map((one) => {
+    const { label, onSale, supply, holdingToken } = one.terms
+    return {
+      ...{ tier_id: one.tierId, version: one.version, live: live.get(one.tierId) === one, from_block: one.fromBlock },
+      ...{ label, price_wei: String(one.terms.priceWei), on_sale: onSale, supply, opens_after: one.terms.opensAfter },
+      ...{ opens_at: one.terms.opensAt, closes_at: one.terms.closesAt, max_per_wallet: one.terms.maxPerWallet },
+      ...{
+        allowlist: one.terms.allowlist,
+        holding_wei: String(one.terms.holdingWei),
+        holding_token: holdingToken,
+        payout_bps: one.terms.payoutBps,
+      },
+    }
+  })
+}
+
+/** Follows blocks behind one, all in one range. */
+async function followRange(sql: Sql, { plans }: Ledger, [before, ...blocks]: Block[]): Promise<void> {
+  if (before === undefined) return
+  const firsts = new Map<number, number>()
+  for (const { fromTime } of plans) {
+    const first = blocks.find((one) => one.time >= fromTime)
+    if (first !== undefined && fromTime > before.time) firsts.set(fromTime, first.number)
+  }
+  await applyChanges({ log: silentLog }, sql, firsts, { ...before, hash: word(before.number) as never })
+}
+
+const followed = (ledger: Ledger, blocks: Block[]): Ledger =>
+  blocks.slice(1).reduce((one, block) => follow(one, [], block), ledger)
+
+test('blocks that are followed, taken back and followed again put in force what is read', async () => {
+  const compare = async ({ entered, blocks, ledger }: Walk, fork: number, shift: number) => {
+    const start: Ledger = { ...ledger, ...entered, plans: entered.plans.filter(isStorable) }
+    const kept = blocks.slice(0, 1 + (fork % blocks.length))
+    const gone = blocks.slice(kept.length).map(({ number, time }) => ({ number, time: time + shift }))
+    await tables.within(rowsOf(start), async (sql) => {
+      await followRange(sql, start, [...kept, ...gone])
+      assert.deepEqual(await readForce(sql), inForceOf(followed(start, [...kept, ...gone])), 'followed')
+      await rewindTierChanges(sql, kept.at(-1)?.number ?? 0)
+      assert.deepEqual(await readForce(sql), inForceOf(followed(start, kept)), 'taken back')
+      await followRange(sql, start, blocks.slice(kept.length - 1))
+      assert.deepEqual(await readForce(sql), inForceOf(followed(start, blocks)), 'followed again')
+    })
+  }
+  const shift = fc.constantFrom(0, 1, 1, 120)
+  await fc.assert(fc.asyncProperty(walks(), fc.nat(20), shift, compare), { numRuns: cases(150) })
+})
