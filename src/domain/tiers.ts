@@ -224,8 +224,9 @@ export function refuseTierVersion(
     const live = sorted.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
-    const graced = gracesOf(sorted, candidate.priceWei).find(({ untilTime }) => untilTime > now)
-    if (graced) return { kind: 'priceInGrace', by: live.tierId, untilTime: graced.untilTime }
+    // Several versions may have had the price. The last of their grace periods counts.
+    const untilTime = Math.max(...gracesOf(sorted, candidate.priceWei).map((graced) => graced.untilTime))
+    if (untilTime > now) return { kind: 'priceInGrace', by: live.tierId, untilTime }
   }
   return null
 }

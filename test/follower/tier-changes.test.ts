@@ -157,16 +157,20 @@ test('a reorganisation across the time takes a change back, and the new block de
   )
 })
 
-test('a change of a revoked key does not take effect', async () => {
+test('a revoked key ends its planned changes as long as they could be cancelled', async () => {
   const time = (await headTime()) + 200
   const before = await latest()
   await world.pool`
     INSERT INTO admin_keys (label, digest, scopes, expires_at, made_by) VALUES ('eve', decode(${'ab'.repeat(32)}, 'hex'), '{prices}', now() + interval '1 day', 'cli:ada')`
   const terms = { ...termsOf(before), label: 'Of Eve', fromTime: time, names: ['label'] as TermName[] }
   await insertTierPlan(world.pool, { ...terms, keyDigest: 'ab'.repeat(32) }, 'eve')
+  const revokedAt = async (at: number) => {
+    await world.pool`UPDATE admin_keys SET revoked_at = to_timestamp(${at}), revoked_by = 'ada' WHERE label = 'eve'`
+    return (await readTierPlans(world.pool)).length
+  }
   assert.equal((await readTierPlans(world.pool)).length, 1)
-  await world.pool`UPDATE admin_keys SET revoked_at = now(), revoked_by = 'ada' WHERE label = 'eve'`
-  assert.equal((await readTierPlans(world.pool)).length, 0)
+  assert.equal(await revokedAt(time - 119), 1)
+  assert.equal(await revokedAt(time - 120), 0)
   await mineAt(time)
   await follow()
   assert.equal((await latest()).version, before.version)

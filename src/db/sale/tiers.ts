@@ -1,6 +1,12 @@
 // The operator's tiers: their versions, and the changes that are entered ahead. A version is never changed. A planned change is a row without a first
 // block; the follower gives it that block, and the terms that it does not name, when its time comes (follower/tier-changes.ts).
-import type { PlannedChange, StoredVersion, TermName, TierTerms } from '../../domain/sale/changes.ts'
+import {
+  PLAN_AHEAD_SEC,
+  type PlannedChange,
+  type StoredVersion,
+  type TermName,
+  type TierTerms,
+} from '../../domain/sale/changes.ts'
 import type { Place } from '../../domain/sale/place.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
@@ -32,17 +38,20 @@ export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
 }
 
 /**
- * The planned changes with a time after this one, by default after the followed block's. Leaves out those of a key or passkey that was revoked since.
- * A plan that stays without a first block did not take effect.
+ * The planned changes with a time after this one, by default after the followed block's. Leaves out those of a key or passkey that was revoked while
+ * they could still be cancelled: later, another change may have relied on them. A plan that stays without a first block did not take effect.
  */
 export async function readTierPlans(sql: Sql, afterTime: number | null = null): Promise<TierPlan[]> {
   return await sql<TierPlan[]>`
     SELECT ${columns(sql)}, to_json(names) AS names FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
     WHERE t.from_block IS NULL AND from_time > coalesce(${afterTime}::bigint, (SELECT block_time FROM cursors WHERE name = 'follow'), 0)
-      AND NOT EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NOT NULL)
-      AND NOT EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at <= ${lastMoment(sql)})
+      AND NOT EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at <= ${lastMoment(sql)})
     ORDER BY from_time, entered_at, version`
 }
+
+/** Until then a planned change can be cancelled. */
+const lastMoment = (sql: Sql) => sql`to_timestamp(t.from_time - ${PLAN_AHEAD_SEC}::int)`
 
 /**
  * Notifies all instances if a tier opens or closes in a period of block time (after the first time, up to the second). Its row does not change then.

@@ -7,8 +7,8 @@
 // - A change of a tier that is off sale has no price to check. The change that puts it on sale has.
 // - A tier that needs no holding has no token, so a change that only removes the holding removes the token too.
 // - An entry is rejected for a planned change that fitted before it. Or else of two that do not fit any more neither could be cancelled.
-// - A key that is revoked after the time of its change changes nothing. Or else a follower that is behind, a reorganisation or a rebuild would undo a
-//   change on which later ones rest.
+// - A revocation ends a planned change only while the change could be cancelled. Or else a follower that is behind, a reorganisation or a rebuild would
+//   undo a change on which later ones rest.
 // - A change that was entered at once has no time of its own, so its first block alone decides. Its grace period and its place among others go by the
 //   second after the head of its entry.
 
@@ -259,9 +259,11 @@ export interface Revocation {
   headTime: number
 }
 
-/** The planned changes that may take effect: those whose key was not revoked before their time. */
+/** The planned changes that may take effect: those whose key was not revoked while they could be cancelled. */
 export const standing = (plans: readonly Plan[], revoked: readonly Revocation[]): Plan[] =>
-  plans.filter((plan) => !revoked.some(({ key, headTime }) => key === plan.key && headTime < plan.fromTime))
+  plans.filter(
+    (plan) => !revoked.some(({ key, headTime }) => key === plan.key && headTime + AHEAD_SEC <= plan.fromTime),
+  )
 
 /** Follows one block: what is due and fits becomes a version from it on; what does not fit takes no effect. */
 export function follow(
