@@ -31,10 +31,7 @@ test('a new price says from when it is, and until when the old one buys', () => 
     '0.01 -> 0.012 ETH from block 800.',
   )
   assert.equal(versionInWords(null, after), `${after.label} at 0.012 ETH from block 800.`)
-  assert.equal(
-    versionInWords(before, { ...before, graceSec: 0 }),
-    'the grace period ends from block 800.',
-  )
+  assert.equal(versionInWords(before, { ...before, graceSec: 0 }), 'the grace period ends from block 800.')
   assert.match(
     versionInWords(before, { ...before, onSale: false, graceSec: 900 }),
     /^on sale -> off sale from .*; it still sells until/,
