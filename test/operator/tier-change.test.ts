@@ -9,9 +9,8 @@ const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
 
 /** In words, from the block 800 that these versions begin in. */
-const versionInWords = (
-  ...[before, after]: Parameters<typeof inWords> extends [infer A, infer B, ...unknown[]] ? [A, B] : never
-) => inWords(before, after, 'from block 800')
+const versionInWords = (before: Parameters<typeof inWords>[0], after: Parameters<typeof inWords>[1]) =>
+  inWords(before, after, 'from block 800')
 
 test('a new price says from when it is, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
