@@ -40,7 +40,7 @@ export const EXCEPTIONS: Exceptions = {
     'src/boot/app.ts: build': [91, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [105, METHODS],
     'src/metrics/meters.ts: createMeters': [76, ROWS],
-    'src/http/edge/pipeline.ts: pipeline': [74, METHODS],
+    'src/http/edge/pipeline.ts: pipeline': [73, METHODS],
     'test/sim/stage.ts: openStage': [69, WIRING],
     'test/support/world.ts: worldOn': [77, WIRING],
     'test/support/browser-wallet.ts: installWallet': [67, METHODS],

@@ -76,6 +76,7 @@ export interface components {
          *       "closesAt": null,
          *       "opensAfter": null,
          *       "allowlistRoot": null,
+         *       "openTo": "holders",
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -128,6 +129,11 @@ export interface components {
             opensAt: string | null;
             /** @description The root of the list of wallets that may buy it (`/api/allowlists/{root}/{address}`); `null`: anyone. */
             allowlistRoot: string | null;
+            /**
+             * @description Who may buy: wallets on its list, which need its holding too if it has one; holders of its token; or everyone.
+             * @enum {string}
+             */
+            openTo: "everyone" | "list" | "holders";
             /**
              * Format: date-time
              * @description When it closes, by block time; `null`: never.
