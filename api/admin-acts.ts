@@ -58,6 +58,17 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+  'payments/refunds/prepare-all': {
+    scope: 'decide',
+    fields: {
+      heldFor: { help: "the reason that they are held for", value: "reason", required: true, words: ["wrongAmount","saleClosed","notOpenYet","soldOut","notListed","tierAllowance","holding","walletLimit","senderDenied","oldWallet","recheck","contractWallet","unattributed","mintReverted","supplySpent","mintedElsewhere"] },
+      before: { help: "only payments before this time, unix seconds of block time", value: "unix", required: true },
+      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
+      sumWei: { help: "the sum that the preview named; if it is another by now, the act is refused", value: "wei", required: false },
+      dryRun: { help: "only say what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   'payments/{payment}/refund/prepare': {
     scope: 'decide',
     fields: {

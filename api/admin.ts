@@ -245,6 +245,22 @@ export interface components {
             safeBatch: null | components["schemas"]["SafeBatch"];
             says: components["schemas"]["Says"];
         };
+        AllRefundsPrepared: {
+            dryRun: boolean;
+            count: number;
+            sumWei: components["schemas"]["Wei"];
+            remaining: number;
+            results: {
+                payment: string;
+                from: null | components["schemas"]["Address"];
+                valueWei: components["schemas"]["NullableWei"];
+                prepared: null | components["schemas"]["RefundPrepared"];
+                refusal: string | null;
+            }[];
+            sendNowWei: components["schemas"]["Wei"];
+            safeBatches: components["schemas"]["SafeBatch"][];
+            says: components["schemas"]["Says"];
+        };
         SafeBatch: {
             version: "1.0";
             chainId: string;
@@ -1083,6 +1099,7 @@ export interface components {
             "payments/dismiss": components["schemas"]["DustDismissed"];
             "payments/decide": components["schemas"]["ManyDecided"];
             "payments/refunds/prepare": components["schemas"]["RefundsPrepared"];
+            "payments/refunds/prepare-all": components["schemas"]["AllRefundsPrepared"];
             "payments/{payment}/attribute": components["schemas"]["Attributed"];
             "payments/{payment}/release": components["schemas"]["Decided"];
             "payments/{payment}/dismiss": components["schemas"]["Decided"];
