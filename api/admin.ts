@@ -459,6 +459,7 @@ export interface components {
             commissionBps: components["schemas"]["Count"];
             opensAt: number | null;
             closesAt: number | null;
+            waitSec: components["schemas"]["Count"];
             fromBlock: components["schemas"]["BlockNumber"];
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
@@ -599,6 +600,7 @@ export interface components {
             earnedWei: components["schemas"]["Wei"];
             takenBackWei: components["schemas"]["Wei"];
             paidWei: components["schemas"]["Wei"];
+            waitingWei: components["schemas"]["Wei"];
             believedWei: string;
             dueWei: string;
             fileMadeAt: string | null;
@@ -1164,6 +1166,11 @@ export interface components {
             referrals: {
                 referral: components["schemas"]["ReferralVersion"];
                 changed: boolean;
+                says: components["schemas"]["Says"];
+            };
+            "referrals/add": {
+                codes: components["schemas"]["Count"];
+                changed: components["schemas"]["Count"];
                 says: components["schemas"]["Says"];
             };
             "referrals/commissions/file": {

@@ -148,10 +148,10 @@ function transfersOf({ payments }: Known, { paidOut }: Drawn): Transfer[] {
 }
 
 function dueOf(known: Known, transfers: Transfer[]) {
-  const versions = CODES.map((one) => ({ ...one, version: 1, opensAt: null, closesAt: null, fromBlock: 0 }))
+  const versions = CODES.map((one) => ({ ...one, version: 1, opensAt: null, closesAt: null, fromBlock: 0, waitSec: 0 }))
   const payments = known.payments.map(({ id, from, valueWei, code, state }) => ({
     ...{ ref: word(id), from: from ?? '', valueWei, codes: code === null ? [] : [code], block: 5, time: 50 },
-    ...{ mintedBlock: state === 'minted' ? 5 : null, isBelieved: false },
+    ...{ mintedBlock: state === 'minted' ? 5 : null, mintedTime: 50, isBelieved: false },
   }))
   const lines = commissionsOf({ versions, payments, transfers }, { after: -1, upTo: 100 })
   return lines.map(({ earnedWei, takenBackWei, paidWei }) => ({ dueWei: earnedWei - takenBackWei - paidWei }))
