@@ -61,7 +61,10 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     await page.unrouteAll()
     await page.getByText('Nothing is held.').waitFor()
   })
+}
 
+export function testRefundAll(opened: ConsoleUnderTest): void {
+  const { dialog, confirm, axe } = opened
   test('all of a reason are held for their refunds by their sum, after a preview', async () => {
     const { page, service, wellKnown, key } = opened
     const txHash = await wallet(6, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 9n)
