@@ -1,9 +1,10 @@
-// The commands `referrals add`, which reads a list of codes, and `referrals file`, which writes the file from which a Safe pays the commissions that are due. Nothing here can send ether.
+// The commands `referrals add`, which reads a list of codes, and `referrals file`, which writes the file from which a Safe pays the commissions that
+// are due. Nothing here can send ether.
 
 import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../lib/errors.ts'
-import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
 import { registerReferrals } from '../../operator/acts/referrals/codes.ts'
+import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
 import { toldOf } from '../../operator/define-act.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -27,8 +28,8 @@ export const VIEWS: Readonly<Record<string, View>> = {
 
 async function addCodes(call: Call): Promise<ExitCode> {
   const { file = '', ...values } = call.values
-  const rows = await readText(file)
   return await withOperator(call.io, async (deps) => {
+    const rows = await readText(file)
     await mustAgree(call, 'Register these codes?')
     const asked = { ...fieldsOf({ ...call, values }), rows }
     const done = accepted(await registerReferrals(deps, actorHere(), asked), call)
