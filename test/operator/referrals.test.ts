@@ -91,7 +91,7 @@ test('a list is registered whole, by spreadsheet columns in any order', async ()
   assert.equal((await desk.post('referrals/add', { rows, waitSec: 60 })).json.changed, 0)
 })
 
-test('a line that could mean two things is refused with what was expected, and nothing is registered', async () => {
+test('a line that could mean two things is refused with what was expected, and none is entered', async () => {
   const before = (await listed()).length
   const good = `gamma,${PAYEE},500`
   const lists: [rows: string, problem: RegExp][] = [
