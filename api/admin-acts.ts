@@ -58,6 +58,17 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+  'payments/refunds/prepare-all': {
+    scope: 'decide',
+    fields: {
+      heldFor: { help: "the reason that they are held for", value: "reason", required: true, words: ["wrongAmount","saleClosed","notOpenYet","soldOut","notListed","tierAllowance","holding","walletLimit","senderDenied","oldWallet","recheck","contractWallet","unattributed","mintReverted","supplySpent","mintedElsewhere"] },
+      before: { help: "only payments before this time, unix seconds of block time", value: "unix", required: true },
+      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
+      sumWei: { help: "the sum that the preview named; if it is another by now, the act is refused", value: "wei", required: false },
+      dryRun: { help: "only say what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   'payments/{payment}/refund/prepare': {
     scope: 'decide',
     fields: {
@@ -147,11 +158,22 @@ export const ACTS = {
   referrals: {
     scope: 'prices',
     fields: {
-      code: { help: "the code", value: "code", required: true },
+      code: { help: "the code; capitals are the same code", value: "code", required: true },
       payee: { help: "who is paid the commission", value: "address", required: true },
       commissionBps: { help: "the commission, in basis points of the price", value: "bps", required: true },
       opensAt: { help: "from when it counts, by block time; by default from the next block on", value: "time", required: false },
       closesAt: { help: "until when it counts, by block time; by default forever", value: "time", required: false },
+      waitSec: { help: "for how long a commission waits after the mint, in seconds; by default not at all", value: "n", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'referrals/add': {
+    scope: 'prices',
+    fields: {
+      rows: { help: "lines of code,payee,commissionBps, up to 1000", value: "rows", required: true },
+      opensAt: { help: "from when it counts, by block time; by default from the next block on", value: "time", required: false },
+      closesAt: { help: "until when it counts, by block time; by default forever", value: "time", required: false },
+      waitSec: { help: "for how long a commission waits after the mint, in seconds; by default not at all", value: "n", required: false },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -440,8 +462,8 @@ export const LISTS = {
   payments: { rows: 'payments', columns: ["id",["block time","blockTime"],"status","reason",["ether","valueWei"],["tier","tierId"],"from",["transaction","txHash"]] },
   tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale",["version","versions","size"],"fromBlock"] },
   allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","enteredBy","enteredAt"] },
-  referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","fromBlock","enteredBy","enteredAt"] },
-  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","believedWei","dueWei","fileMadeAt"] },
+  referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","waitSec","fromBlock","enteredBy","enteredAt"] },
+  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","waitingWei","believedWei","dueWei","fileMadeAt"] },
   'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },
   'nodes/unpaid': { rows: 'nodes', columns: ["nodeId","owner","cohort","tierNo","ref","mintTxHash","mintedAt","grant"] },
   senders: { rows: 'senders', columns: ["address","label",["reason","reason","text"],"addedBy","addedAt"] },

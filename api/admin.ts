@@ -245,6 +245,22 @@ export interface components {
             safeBatch: null | components["schemas"]["SafeBatch"];
             says: components["schemas"]["Says"];
         };
+        AllRefundsPrepared: {
+            dryRun: boolean;
+            count: number;
+            sumWei: components["schemas"]["Wei"];
+            remaining: number;
+            results: {
+                payment: string;
+                from: null | components["schemas"]["Address"];
+                valueWei: components["schemas"]["NullableWei"];
+                prepared: null | components["schemas"]["RefundPrepared"];
+                refusal: string | null;
+            }[];
+            sendNowWei: components["schemas"]["Wei"];
+            safeBatches: components["schemas"]["SafeBatch"][];
+            says: components["schemas"]["Says"];
+        };
         SafeBatch: {
             version: "1.0";
             chainId: string;
@@ -463,6 +479,7 @@ export interface components {
             commissionBps: components["schemas"]["Count"];
             opensAt: number | null;
             closesAt: number | null;
+            waitSec: components["schemas"]["Count"];
             fromBlock: components["schemas"]["BlockNumber"];
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
@@ -603,6 +620,7 @@ export interface components {
             earnedWei: components["schemas"]["Wei"];
             takenBackWei: components["schemas"]["Wei"];
             paidWei: components["schemas"]["Wei"];
+            waitingWei: components["schemas"]["Wei"];
             believedWei: string;
             dueWei: string;
             fileMadeAt: string | null;
@@ -1103,6 +1121,7 @@ export interface components {
             "payments/dismiss": components["schemas"]["DustDismissed"];
             "payments/decide": components["schemas"]["ManyDecided"];
             "payments/refunds/prepare": components["schemas"]["RefundsPrepared"];
+            "payments/refunds/prepare-all": components["schemas"]["AllRefundsPrepared"];
             "payments/{payment}/attribute": components["schemas"]["Attributed"];
             "payments/{payment}/release": components["schemas"]["Decided"];
             "payments/{payment}/dismiss": components["schemas"]["Decided"];
@@ -1168,6 +1187,11 @@ export interface components {
             referrals: {
                 referral: components["schemas"]["ReferralVersion"];
                 changed: boolean;
+                says: components["schemas"]["Says"];
+            };
+            "referrals/add": {
+                codes: components["schemas"]["Count"];
+                changed: components["schemas"]["Count"];
                 says: components["schemas"]["Says"];
             };
             "referrals/commissions/file": {

@@ -156,6 +156,7 @@ CREATE TABLE referral_codes (
   commission_bps int NOT NULL CHECK (commission_bps BETWEEN 0 AND 2000), -- the payee's share of the price
   opens_at bigint, -- unix seconds of block time, like closes_at; null: no limit
   closes_at bigint,
+  wait_sec bigint NOT NULL DEFAULT 0 CHECK (wait_sec >= 0), -- a commission is due this long after the mint
   from_block bigint NOT NULL,
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,

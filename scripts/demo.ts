@@ -77,14 +77,11 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
   screen.line(`  chain ${chainId}, factory ${wellKnown.factoryAddress}, payments to ${paymentAddress}`)
   const { tiers } = await api.get<{ tiers: Tier[] }>('/api/tiers')
   screen.line('GET /api/tiers')
-  for (const { id, priceWei, maxPerWallet, holdingWei, payoutBps, onSale, allowlistRoot } of tiers) {
-    const buyers = `${holdingWei === '0' ? '' : ', for token holders'}${allowlistRoot === null ? '' : ', for a list'}`
-    const rest = `${onSale ? '' : ', not on sale'}${buyers}`
+  for (const { id, priceWei, maxPerWallet, payoutBps, onSale, openTo } of tiers) {
+    const rest = `${onSale ? '' : ', not on sale'}, for ${openTo}`
     screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ether, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
   }
-  const open = tiers.filter(
-    ({ state, holdingWei, allowlistRoot }) => state === 'open' && holdingWei === '0' && allowlistRoot === null,
-  )
+  const open = tiers.filter(({ state, openTo }) => state === 'open' && openTo === 'everyone')
   if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')
   if (paymentAddress === null) throw new Trouble('The service has no payments address, so nothing can be bought.')
   const { distEnabled, paused, tickSec } = await api.get<Health>('/api/cron/health')

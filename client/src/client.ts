@@ -13,6 +13,7 @@ import type {
   LedgerEvent,
   Node,
   NodeDetail,
+  OwnReferral,
   Payment,
   Quote,
   Referral,
@@ -112,6 +113,8 @@ export interface LedgerClient {
   logout(options?: CallOptions): Promise<void>
   /** The signed-in wallet; `null` if there is no session. */
   getMe(options?: CallOptions): Promise<Wallet | null>
+  /** The codes that pay the signed-in wallet, with sales and commissions; `null` if there is no session. */
+  getMyReferrals(options?: CallOptions): Promise<OwnReferral[] | null>
   /**
    * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is not confirmed yet. The client
    * retries it, and a later call may succeed. With `nodeId`, 404 means that the node does not exist.
@@ -174,6 +177,9 @@ export function createClient(options: ClientOptions): LedgerClient {
     verifySignature: ({ address, signature }, options) =>
       post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, { repeatable: false }),
     logout: async (options) => void (await post('/api/auth/logout', {}, options)),
+    getMyReferrals: async (options) =>
+      (await get<{ referrals: OwnReferral[] } | null>('/api/me/referrals', options).catch(nullWhenSignedOut))
+        ?.referrals ?? null,
     getMe: (options) => get<Wallet>('/api/me', options).catch(nullWhenSignedOut),
     syncNode: (which, options) =>
       post<SyncedNodes>('/api/nodes/sync', syncBody(which), options, { notYet: 'txHash' in which }),

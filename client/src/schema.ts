@@ -76,6 +76,7 @@ export interface components {
          *       "closesAt": null,
          *       "opensAfter": null,
          *       "allowlistRoot": null,
+         *       "openTo": "holders",
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -129,6 +130,11 @@ export interface components {
             opensAt: string | null;
             /** @description The root of the list of wallets that may buy it (`/api/allowlists/{root}/{address}`); `null`: anyone. */
             allowlistRoot: string | null;
+            /**
+             * @description Who may buy: wallets on its list, which need its holding too if it has one; holders of its token; or everyone.
+             * @enum {string}
+             */
+            openTo: "everyone" | "list" | "holders";
             /**
              * Format: date-time
              * @description When it closes, by block time; `null`: never.
@@ -216,6 +222,42 @@ export interface components {
             closesAt: string | null;
             /** @description Whether it counts at the followed block. */
             open: boolean;
+        };
+        OwnReferral: {
+            /** @description The code. */
+            code: string;
+            /** @description Who is paid the commission, once a payment is a node. */
+            payee: components["schemas"]["Address"];
+            /** @description The commission in basis points of the price. */
+            commissionBps: number;
+            /**
+             * Format: date-time
+             * @description From when it counts, by block time; `null`: it counts.
+             */
+            opensAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it counts, by block time; `null`: for good.
+             */
+            closesAt: string | null;
+            /** @description Whether it counts at the followed block. */
+            open: boolean;
+            /** @description How long after its node's mint a commission is due, in seconds of block time. */
+            waitSec: number;
+            /** @description Payments that became nodes. */
+            count: number;
+            /** @description What they paid. */
+            valueWei: components["schemas"]["Wei"];
+            /** @description The commission of these. */
+            earnedWei: components["schemas"]["Wei"];
+            /** @description That of payments that were refunded. */
+            takenBackWei: components["schemas"]["Wei"];
+            /** @description What the operator paid and recorded. */
+            paidWei: components["schemas"]["Wei"];
+            /** @description What waits for the time that the code sets. */
+            waitingWei: components["schemas"]["Wei"];
+            /** @description What is left to pay, once it is final; negative if more was paid than is earned by now. */
+            dueWei: string;
         };
         Quote: {
             /** @description The exact amount to send. */

@@ -43,6 +43,7 @@ export interface Tier extends Revived<Schemas['Tier']> {}
 export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
 /** A referral code. */
 export interface Referral extends Revived<Schemas['Referral']> {}
+export interface OwnReferral extends Revived<Schemas['OwnReferral']> {}
 /** What the nodes of a tier received. */
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */

@@ -15,14 +15,12 @@ export interface Tier {
   label: string
   priceWei: string
   maxPerWallet: number
-  holdingWei: string
   payoutBps: number
   onSale: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
   remaining: number | null
-  /** Set if the tier is sold to a list only. */
-  allowlistRoot: string | null
+  openTo: 'everyone' | 'list' | 'holders'
 }
 
 export interface Node {

@@ -34,6 +34,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
       import('../operator/acts/attribute.ts'),
       import('../operator/acts/refunds/refunding.ts'),
       import('../operator/acts/refunds/refund.ts'),
+      import('../operator/acts/refunds/refund-all.ts'),
     ],
     views: () => import('./desk/payments.ts'),
     commands: PAYMENTS,

@@ -12,6 +12,7 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 5
 /** The operator's act provides the message itself. */
 const OWN_WORDS = null
 
+/** `{seconds}` is the answer's Retry-After. */
 const REFUSALS = {
   // 400: malformed, or a transaction that does not do what the caller claims.
   badAddress: [400, 'Not an address: it must be 0x and 40 hex digits, with a correct checksum if in mixed case.'],
@@ -77,8 +78,8 @@ const REFUSALS = {
   // 422
   otherAct: [422, 'This Idempotency-Key was used for another request: use a new key for a new act.'],
   // 429
-  rateLimited: [429, 'Too many requests: try again in a minute.'],
-  tooManyStreams: [429, 'Too many event streams are open from this address: close one, or poll instead.'],
+  rateLimited: [429, 'Too many requests: try again in {seconds} s.'],
+  tooManyStreams: [429, 'Too many event streams are open from this address: close one, or try again in {seconds} s.'],
   // 500
   unexpected: [500, 'Unexpected failure.'],
   // 503
@@ -88,6 +89,7 @@ const REFUSALS = {
   soldOut: [503, 'Sold out for now: the owner of the contract has to allow more nodes first.'],
   tierSoldOut: [503, 'All nodes of the tier are sold.'],
   tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
+  tierAwaits: [503, 'The tier is not open yet: it opens once all nodes of tier {tier} are sold.'],
   quotedTierOffSale: [503, 'The default tier is not on sale: name another with ?tier=.'],
   historiesDiffer: [503, 'Providers of the chain contradict each other, so nothing is sold until they agree.'],
   mending: [503, 'The ledger reads some blocks again, so nothing is sold until it has caught up: try again shortly.'],
@@ -103,7 +105,7 @@ const REFUSALS = {
   Record<string, readonly [ErrorStatus, string | null]>
 
 /** The refusals whose messages are here; the others come from the operator's acts. */
-export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause>
+export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause | 'tierAwaits'>
 
 interface Extras {
   cookies?: string[]
@@ -146,7 +148,11 @@ export class Refusal {
 
 /** Refuses. */
 export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
-  new Refusal(refused, REFUSALS[refused][1], { cookies, retryAfterSec })
+  new Refusal(refused, REFUSALS[refused][1].replace('{seconds}', String(retryAfterSec)), { cookies, retryAfterSec })
+
+/** Refuses a quote of a tier that has not opened: it waits for another tier, or for a time. */
+export const refuseUnopened = (awaits: string | null): Refusal =>
+  awaits === null ? refuse('tierNotOpen') : new Refusal('tierAwaits', REFUSALS.tierAwaits[1].replace('{tier}', awaits))
 
 /** Refuses as an operator's act did, with its message. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>

@@ -11,6 +11,7 @@ import { cronHealth } from './routes/cron-health.ts'
 import { cronPayments } from './routes/cron-payments.ts'
 import { deployQuote } from './routes/deploy-quote.ts'
 import { me } from './routes/me.ts'
+import { meReferrals } from './routes/me-referrals.ts'
 import { node } from './routes/node.ts'
 import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.ts'
@@ -58,6 +59,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   authVerify,
   authLogout,
   me,
+  meReferrals,
   sync,
   cronHealth,
   cronPayments,

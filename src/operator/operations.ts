@@ -22,6 +22,7 @@ import * as preview from './acts/preview.ts'
 import * as referrals from './acts/referrals/codes.ts'
 import * as commissions from './acts/referrals/commissions.ts'
 import * as refund from './acts/refunds/refund.ts'
+import * as refundAll from './acts/refunds/refund-all.ts'
 import * as refundMany from './acts/refunds/refund-many.ts'
 import * as refunding from './acts/refunds/refunding.ts'
 import * as rescan from './acts/rescan.ts'
@@ -40,6 +41,7 @@ const MODULES = [
     attribute,
     refund,
     refundMany,
+    refundAll,
     refunding,
     tiers,
     allowlists,

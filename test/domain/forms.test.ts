@@ -9,7 +9,7 @@ const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const FORMS: [string, RegExp, first: string, rest: string][] = [
   ['a label of a key', LABEL_FORM, LOWER + UPPER, `${LOWER}${UPPER}._-`],
-  ['a code of a referral', CODE_FORM, `${LOWER}_-`, `${LOWER}_-`],
+  ['a code of a referral', CODE_FORM, `${LOWER}${UPPER}_-`, `${LOWER}${UPPER}_-`],
   ['a tier’s id', TIER_ID_FORM, LOWER, `${LOWER}-`],
 ]
 /** Each character of ASCII and of Latin-1. */

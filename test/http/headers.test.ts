@@ -46,7 +46,7 @@ describe('headers', () => {
     await insertSmallLedger(service.sql)
     const list = { root: hash(`0x${'11'.repeat(32)}`), label: 'a list', entries: 1, allocated: 1, enteredBy: 'test' }
     await insertAllowlist(service.sql, list)
-    const code = { code: 'friends', payee: walletOf(1), commissionBps: 500, opensAt: null, closesAt: null }
+    const code = { code: 'friends', payee: walletOf(1), commissionBps: 500, opensAt: null, closesAt: null, waitSec: 0 }
     await insertReferral(service.sql, code, { version: 1, fromBlock: 1, enteredBy: 'test' })
   })
   after(() => service.close())

@@ -110,6 +110,7 @@ describe('limits over HTTP', () => {
       ['x-ratelimit-limit', 'x-ratelimit-remaining', 'retry-after'].map((name) => refused.headers[name]),
       ['60', '0', '30'],
     )
+    assert.equal(refused.json.error, 'Too many requests: try again in 30 s.')
     assert.equal((await service.get('/api/tiers', { from: '127.0.0.3' })).status, 200)
     assert.equal((await service.get('/api/cover', { from: '127.0.0.2' })).status, 200)
     service.clock.now += 30_000

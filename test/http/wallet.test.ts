@@ -1,17 +1,11 @@
 // The signed-in wallet's own routes: its record, and the outcomes of recording a node of its own.
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Readings } from '../../src/ports/chain.ts'
 import { ChainFault } from '../../src/ports/faults.ts'
 import type { FoundNode, SyncOutcome } from '../../src/ports/outcomes.ts'
-import { SESSION_SECRET, type Service, START_MS, startService } from '../support/http.ts'
+import { type Service, sessionOf, startService } from '../support/http.ts'
 import { hashOf, insertCohort, insertNode, insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
-
-function sessionOf(wallet: string): string {
-  const payload = `${wallet}.${Math.floor(START_MS / 1000) + 100_000}`
-  return `nl_session=${payload}.${createHmac('sha256', SESSION_SECRET).update(payload).digest('base64url')}`
-}
 
 describe('the signed-in wallet', () => {
   let service: Service
@@ -68,7 +62,7 @@ describe('the signed-in wallet', () => {
   })
 
   it('is a visitor without a session: 401', async () => {
-    for (const path of ['/api/me']) assert.equal((await service.get(path)).status, 401)
+    for (const path of ['/api/me', '/api/me/referrals']) assert.equal((await service.get(path)).status, 401)
     assert.equal((await service.post('/api/nodes/sync', { nodeId: '1' })).status, 401)
   })
 

@@ -27,6 +27,7 @@ describe('wrong admin keys', () => {
     const refused = await ask('guess')
     assert.equal(refused.headers['x-ratelimit-limit'], String(PER_MINUTE))
     assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
+    assert.equal(refused.json.error, `Too many requests: try again in ${refused.headers['retry-after']} s.`)
     assert.equal((await ask('guess', undefined, '127.0.0.2')).status, 401)
     service.clock.now += 60_000
     assert.equal((await ask('guess')).status, 401)

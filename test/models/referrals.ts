@@ -4,7 +4,7 @@
 // Choices in what the documents leave open:
 // - A code is one visible ASCII character or more. A suffix with any other text between commas, or none, is malformed and names nothing.
 // - A suffix that promises more bytes than there are names nothing either.
-// - Codes stay as they are written, registered or not (the column `codes`): an upper-case code is another code, and nobody can register it.
+// - A code is the same in capitals, registered or not, so it is kept in small letters.
 
 const MARKER = '80218021802180218021802180218021'
 
@@ -21,5 +21,6 @@ export function codesOf(data: string): string[] {
   for (const byte of bytes.slice(bytes.length - length)) text += String.fromCharCode(byte)
   const codes = text.split(',')
   const isVisible = (code: string) => code !== '' && [...code].every((one) => one > ' ' && one <= '~')
-  return codes.every(isVisible) ? codes : []
+  const small = (one: string) => (one >= 'A' && one <= 'Z' ? String.fromCharCode(one.charCodeAt(0) + 32) : one)
+  return codes.every(isVisible) ? codes.map((code) => [...code].map(small).join('')) : []
 }

@@ -9,6 +9,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
+import { sessionOf } from '../support/http.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { openDatabase } from '../support/postgres.ts'
 import { twice } from '../support/two-providers.ts'
@@ -233,4 +234,33 @@ test('a rebuild has the same codes, commissions and payments of them', async () 
   assert.deepEqual(comparison?.differences, [])
   const [copied] = await pool`SELECT count(*) AS codes FROM payments WHERE codes IS NOT NULL`
   assert.ok(Number(copied?.codes) > 10)
+})
+
+test('a commission is due only after its code’s time, and its payee sees that, and no buyer', async () => {
+  const payee = `0x${'cc'.repeat(20)}` as Address
+  await register('Waits', { payee, waitSec: 7_200 })
+  const txHash = await pay(8, suffix('wAiTs', 'friends'))
+  await world.settle()
+  await finalize()
+  const wei = (BASIC * 500n) / 10_000n
+  const own = async () => {
+    const { json, text } = await desk.service.get('/api/me/referrals', { headers: { cookie: sessionOf(payee) } })
+    for (const secret of [world.at(8), txHash]) assert.ok(!text.includes(secret), text)
+    return json.referrals
+  }
+  const terms = { code: 'waits', payee, commissionBps: 500, opensAt: null, closesAt: null, open: true, waitSec: 7_200 }
+  const sold = { count: 1, valueWei: String(BASIC), earnedWei: String(wei), takenBackWei: '0', paidWei: '0' }
+  assert.deepEqual(await own(), [{ ...terms, ...sold, waitingWei: String(wei), dueWei: '0' }])
+  assert.deepEqual(await dueOf('waits'), [0n])
+  const file = (await desk.post('referrals/commissions/file', {})).json
+  assert.ok(!file.commissions.some(({ code }: Line) => code === 'waits'))
+  assert.match(file.note, /0\.0005 ether waits for the time that its codes set\./)
+  await world.chain.increaseTime(7_201)
+  await finalize()
+  assert.deepEqual(await own(), [{ ...terms, ...sold, waitingWei: '0', dueWei: String(wei) }])
+  assert.deepEqual(await dueOf('waits'), [wei])
+  const stranger = await desk.service.get('/api/me/referrals', { headers: { cookie: sessionOf(world.at(8)) } })
+  assert.deepEqual(stranger.json, { referrals: [] })
+  await desk.post('referrals', { code: 'waits', payee: OTHER, commissionBps: 1 })
+  assert.deepEqual(await own(), [{ ...terms, ...sold, open: false, waitingWei: '0', dueWei: String(wei) }])
 })

@@ -47,6 +47,9 @@ describe('a ladder', () => {
     assert.equal((await desk.post('tiers/first', { supply: 0 })).status, 409, 'a step waits for it')
     await world.settle()
     assert.equal(await stateOf('second'), 'upcoming')
+    const quote = await desk.service.get('/api/deploy-quote?tier=second')
+    const awaits = 'The tier is not open yet: it opens once all nodes of tier first are sold.'
+    assert.deepEqual([quote.status, quote.json.error], [503, awaits])
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(5)}?tier=second`)).json
     const opening = { check: 'opening', passes: false, opensAt: null, closesAt: null, opensAfter: 'first' }
     assert.deepEqual(checks[1], opening)

@@ -40,6 +40,7 @@ const READS = [
 ]
 const GUARDED = [
   '/api/me',
+  '/api/me/referrals',
   '/api/cron/payments',
   '/api/cron/credit',
   '/api/admin',

@@ -1,5 +1,6 @@
 // The HTTP surface on a real PostgreSQL for tests: a server with hand-written chain readings and passes, and a client
 // for all requests. Checks each answer against the OpenAPI document and the rules for all answers.
+import { createHmac } from 'node:crypto'
 import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getAddress, recoverMessageAddress } from 'viem'
@@ -155,4 +156,10 @@ function send(port: number, method: string, path: string, options: AskOptions): 
     outgoing.on('error', reject)
     outgoing.end(bytes)
   })
+}
+
+/** The cookie of a signed-in wallet. */
+export function sessionOf(wallet: string): string {
+  const payload = `${wallet}.${Math.floor(START_MS / 1000) + 100_000}`
+  return `nl_session=${payload}.${createHmac('sha256', SESSION_SECRET).update(payload).digest('base64url')}`
 }

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
 import { testKeys } from './console/keys.ts'
 import { testPhone } from './console/phone.ts'
-import { testRefundMany } from './console/refund-many.ts'
+import { testRefundAll, testRefundMany } from './console/refund-many.ts'
 import { testTrends } from './console/trends.ts'
 import { openConsole } from './console.ts'
 
@@ -137,6 +137,8 @@ describe('the console', { skip: noBrowser }, () => {
   })
 
   testRefundMany(opened)
+
+  testRefundAll(opened)
 
   testTrends(opened)
 

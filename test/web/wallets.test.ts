@@ -191,6 +191,17 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('Anyone can send your wallet a node.').waitFor()
     assert.equal(await declinesGifts(), false)
 
+    // A wallet that a code pays sees its sales, once it comes to the page again.
+    assert.equal(await page.getByRole('heading', { name: 'Your referral codes' }).count(), 0)
+    const code = { code: 'Friends', payee: own.address, commissionBps: 250 }
+    const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' }
+    const body = JSON.stringify(code)
+    assert.equal((await fetch(`${service.url}/api/admin/referrals`, { method: 'POST', headers, body })).status, 200)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Your referral codes' }).waitFor()
+    for (const text of ['friends', '2.5% of the price']) await page.getByText(text, { exact: true }).waitFor()
+    assert.deepEqual(await violations(page), [])
+
     await press(page, 'Sign out')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(faultsIn(complaints), [])

@@ -3,11 +3,13 @@
 import { Readable } from 'node:stream'
 import type { components } from '../../../api/admin.ts'
 import { toJson } from '../../lib/json.ts'
-import type { LedgerPart } from '../../operator/act.ts'
+import type { Fields, LedgerPart } from '../../operator/act.ts'
 import { dismissAllDust, dismissPayment } from '../../operator/acts/decide.ts'
 import { showPayment } from '../../operator/acts/payments.ts'
+import { type AllPrepared, prepareAllRefunds } from '../../operator/acts/refunds/refund-all.ts'
 import { type OneOfMany, prepareRefunds } from '../../operator/acts/refunds/refund-many.ts'
 import type { SafeBatch } from '../../operator/acts/refunds/safe-batch.ts'
+import { toldOf } from '../../operator/define-act.ts'
 import { toFile } from '../books/export.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -30,7 +32,10 @@ const DECISION: View = {
   },
 }
 
+const SAFE_FILE = { 'safe-file': { value: 'file', help: 'where to write the file; more files get a number' } }
+
 export const VIEWS: Readonly<Record<string, View>> = {
+  'payments refund-all': { options: SAFE_FILE, leavesOut: ['sumWei'], run: refundAll },
   'payments release': DECISION,
   'payments attribute': DECISION,
   'payments refund-prepare': DECISION,
@@ -62,6 +67,35 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     return EXIT.done
   })
 }
+
+/** `payments refund-all`: previews, asks, and prepares the refunds with the sum of the preview. */
+async function refundAll(call: Call): Promise<ExitCode> {
+  const { 'safe-file': path, ...values } = call.values
+  return await withOperator(call.io, async (deps) => {
+    const given = fieldsOf({ ...call, values })
+    const prepare = async (more: Fields) =>
+      accepted(await prepareAllRefunds(deps, actorHere(), { ...given, ...more }), call)
+    const show = (done: AllPrepared) =>
+      call.out.result(done, () => [...done.results.map(lineOf), toldOf(prepareAllRefunds.operation, done)].join('\n'))
+    const found = await prepare({ dryRun: true })
+    if (call.flags.has('dry-run') || found.count === 0) return await show(found).then(() => EXIT.done)
+    call.out.say(toldOf(prepareAllRefunds.operation, found))
+    await mustAgree(call, 'Prepare these refunds? The service then signs no mint for these payments.')
+    const done = await prepare({ sumWei: String(found.sumWei) })
+    await show(done)
+    for (const [place, safeBatch] of done.safeBatches.entries()) {
+      const values = path === undefined ? {} : { 'safe-file': numbered(path, place + 1) }
+      await writeSafeFile({ ...call, values }, { safeBatch, sendNowWei: sumOfBatch(safeBatch) })
+    }
+    return EXIT.done
+  })
+}
+
+/** The name of the first file is the given one; the second is `name-2.json`. */
+const numbered = (path: string, number: number) =>
+  number === 1 ? path : path.replace(/(\.[^./\\]*)?$/, (extension) => `-${number}${extension}`)
+
+const sumOfBatch = ({ transactions }: SafeBatch) => transactions.reduce((sum, { value }) => sum + BigInt(value), 0n)
 
 /** Writes a file for a Safe to --safe-file, if that option is given and there is something to pay. */
 export async function writeSafeFile(

@@ -1,6 +1,6 @@
 // Recorded refunds and commissions, each with the transaction that proves it. The operator's own wallet sent that transaction; nothing here sends.
 // Until its block is final a reorganisation may remove the transaction, and the record with it.
-import type { Evidence } from '../../domain/payment.ts'
+import type { Evidence, HoldReason } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -64,6 +64,34 @@ export async function readFirstFile(sql: Sql, paymentId: number, subject: string
     SELECT iso(min(at)) AS at FROM audit
     WHERE subject = ${subject} AND action = 'refundFileMade' AND detail -> 'after' ->> 'id' = ${String(paymentId)}`
   return row?.at ?? null
+}
+
+/** A payment that is held for a reason, or whose refund is prepared after it was held for that reason. */
+export interface HeldPayment {
+  id: number
+  valueWei: Wei
+  isPrepared: boolean
+  /** How many such payments there are, beyond the limit too. */
+  total: number
+}
+
+/**
+ * The oldest payments in blocks before a time that are held for a reason, or whose refund is prepared after that. Leaves out refunds that a file
+ * pays, unless asked for them `again`.
+ */
+export async function readHeldBefore(
+  sql: Sql,
+  { heldFor, before, again }: { heldFor: HoldReason; before: number; again: boolean },
+  limit: number,
+): Promise<HeldPayment[]> {
+  const filed = sql`EXISTS (SELECT FROM audit a WHERE a.subject = coalesce(p.tx_hash, p.id::text) AND a.action = 'refundFileMade'
+    AND a.detail -> 'after' ->> 'id' = p.id::text)`
+  return await sql<HeldPayment[]>`
+    SELECT id, value_wei AS "valueWei", reason = 'refunding' AS "isPrepared", count(*) OVER () AS total FROM payments p
+    WHERE state = 'held' AND block_time < to_timestamp(${before}) AND (reason = ${heldFor} OR reason = 'refunding'
+      AND (SELECT v.evidence ->> 'heldFor' FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) = ${heldFor}
+      AND (${again} OR NOT ${filed}))
+    ORDER BY block_number, id LIMIT ${limit}`
 }
 
 /** Marks as final the refunds in followed blocks up to a final height. */

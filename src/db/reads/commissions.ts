@@ -1,6 +1,6 @@
 // What referral codes earn. A payment's code is the first in its calldata that was registered and open at its block, unless the code's payee is the
 // payer. The code earns once the payment has its node; a refund takes that back. What is due is what was earned, minus what was taken back and what
-// was paid. Nothing here writes.
+// was paid. A code may let its commissions wait after the mint. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -15,7 +15,7 @@ const VERSIONS = `SELECT *, min(from_block) OVER (PARTITION BY code ORDER BY ver
  */
 const earning = (source: string, { block, txHash }: { block: string; txHash: string }) => `SELECT * FROM (
     SELECT DISTINCT ON (${block}, p.id) v.code, v.payee, div(p.value_wei::numeric * v.commission_bps, 10000) AS wei, p.value_wei, v.commission_bps,
-      p.tx_hash AS payment_tx_hash, ${txHash} AS tx_hash, ${block} AS block_number, n.block_number AS minted_block, p.from_address,
+      p.tx_hash AS payment_tx_hash, ${txHash} AS tx_hash, ${block} AS block_number, n.block_number AS minted_block, n.minted_at + v.wait_sec * interval '1 second' AS ripe_at, p.from_address,
       CASE WHEN p.proof = 'believed' THEN p.proof ELSE n.proof END AS proof
     FROM ${source} JOIN nodes n ON n.node_id = p.node_id CROSS JOIN unnest(string_to_array(p.codes, ',')) WITH ORDINALITY AS c(code, place)
       JOIN (${VERSIONS}) v ON v.code = c.code AND v.from_block <= p.block_number AND (v.until_block > p.block_number) IS NOT FALSE
@@ -25,7 +25,7 @@ const earning = (source: string, { block, txHash }: { block: string; txHash: str
   WHERE payee <> from_address`
 
 const COLUMNS =
-  'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block, proof'
+  'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block, ripe_at, proof'
 
 /**
  * SQL: the books of commissions. One row for each commission earned, taken back or paid, in the block where that happened. `proof` is what backs the
@@ -37,7 +37,7 @@ export const COMMISSIONS = `
   SELECT 'takenBack', ${COLUMNS}
     FROM (${earning('refunds f JOIN payments p ON p.ref = f.payment_ref', { block: 'f.block_number', txHash: 'f.tx_hash' })}) e
   UNION ALL
-  SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL, NULL
+  SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL, NULL, NULL
     FROM refunds f WHERE f.commission_of IS NOT NULL`
 
 /** The figures of a code and a payee in a period: how many payments became nodes, what they earned, and what was taken back and paid. */
@@ -66,7 +66,9 @@ export async function readCommissions(
 
 /** The figures of a code and a payee in the whole ledger, with what is due. */
 export interface DueCommission extends CommissionLine {
-  /** How much of what was earned and not taken back only one provider reports. It is due only if we believe it. */
+  /** How much of what was earned and not taken back still waits for its code's time. */
+  waitingWei: bigint
+  /** How much of the rest only one provider reports. It is due only if we believe it. */
   believedWei: bigint
   /** Negative if we have paid more than has been earned so far. Later commissions offset it. */
   dueWei: bigint
@@ -87,20 +89,22 @@ export async function readBelievedMints(
 
 /**
  * Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. What only one
- * provider reports is not due, unless we believe it; but what was already paid for it is no debt of the payee's.
+ * provider reports is not due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
  */
 export async function readDueCommissions(
   sql: Sql,
   { final, believes }: { final: number; believes: boolean },
 ): Promise<DueCommission[]> {
   return await sql<DueCommission[]>`
-    SELECT *, CASE WHEN ${believes} THEN "earnedWei" - "takenBackWei" - "paidWei"
-        ELSE greatest("earnedWei" - "takenBackWei" - "paidWei" - "believedWei", least("earnedWei" - "takenBackWei" - "paidWei", 0)) END AS "dueWei", (
+    SELECT *, greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
+        least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei", (
       SELECT iso(max(a.at)) FROM audit a WHERE a.subject = code AND a.action = 'commissionFileMade'
         AND a.detail -> 'after' ->> 'payee' = payee AND a.at > coalesce((
           SELECT max(f.recorded_at) FROM refunds f WHERE f.commission_of = code AND f.to_address = payee), '-infinity')) AS "fileMadeAt"
     FROM (SELECT ${sql.unsafe(LINE)},
-        coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE proof = 'believed'), 0) AS "believedWei" FROM (${sql.unsafe(COMMISSIONS)}) c
+        coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at > now), 0) AS "waitingWei",
+        coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at <= now AND proof = 'believed'), 0) AS "believedWei"
+      FROM (${sql.unsafe(COMMISSIONS)}) c, (SELECT to_timestamp(coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)) AS now) n
       WHERE kind = 'paid' OR minted_block <= ${final}
       GROUP BY code, payee) l
     ORDER BY code, payee`

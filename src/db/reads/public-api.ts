@@ -101,6 +101,7 @@ export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
       holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
       state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
       iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter", allowlist AS "allowlistRoot",
+      CASE WHEN allowlist IS NOT NULL THEN 'list' WHEN holding_wei > 0 THEN 'holders' ELSE 'everyone' END AS "openTo",
       json_build_object('price', 'operator', 'maxPerWallet', 'operator',
         'holding', CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END, 'supply', "supplyBy") AS "enforcedBy"
     FROM (${tiersNow(sql, places)}) now ORDER BY tier_no`
@@ -246,12 +247,16 @@ export interface QuotedTier {
   reserved: number
   /** The most nodes that it may ever have; null for no limit. */
   most: number | null
+  /** The tier that must sell out before this one opens; null if none must. */
+  awaits: string | null
 }
 
 /** GET /api/deploy-quote: the price of the named tier or, if none is named, of the first tier on sale, open ones first. Null if there is none. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, reserved, most::float8 FROM (${tiersNow(sql, await countPlaces(sql))}) now
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, reserved, most::float8,
+      CASE WHEN NOT EXISTS (SELECT FROM tier_openings o WHERE (o.tier_id, o.opens_after) = (now.tier_id, now.opens_after)) THEN opens_after END AS awaits
+    FROM (${tiersNow(sql, await countPlaces(sql))}) now
     WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }

@@ -29,7 +29,7 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
     const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
     if (!state.exceeded) return refused
     setRateHeaders(reply, state)
-    return refuse('rateLimited')
+    return refuse('rateLimited', [], state.retryAfter)
   }
 
   return refuseUnkeyed

@@ -33,12 +33,12 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const clientOf = ({ raw }: Call) => findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
   const refuseUnkeyed = keyCheck(limits, clientOf)
 
-  function overLimit(route: Route, bucket: number, call: Call, reply: Reply): boolean {
-    if (route.limitPerMinute === null) return false
+  function refuseOverLimit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null {
+    if (route.limitPerMinute === null) return null
     call.client = clientOf(call)
     const state = limits.take(bucket, route.limitPerMinute, call.client)
     setRateHeaders(reply, state)
-    return state.exceeded
+    return state.exceeded ? refuse('rateLimited', [], state.retryAfter) : null
   }
 
   function sessionOf(call: Call): Address | Refusal {
@@ -48,9 +48,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   async function admit(route: Route, bucket: number, call: Call, reply: Reply): Promise<Refusal | null> {
-    const unready = route.configured?.()
-    if (unready) return unready
-    if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
+    const refused = route.configured?.() ?? refuseOverLimit(route, bucket, call, reply)
+    if (refused) return refused
     return (await refuseUnkeyed(route, call, reply)) ?? admitKeyed(route, call, reply)
   }
 

@@ -216,7 +216,6 @@ export function setRateHeaders(reply: Reply, state: LimitState): void {
   reply.header('x-ratelimit-reset', String(state.reset))
   reply.header('ratelimit-policy', `"default";q=${state.limit};w=${WINDOW_SEC}`)
   reply.header('ratelimit', `"default";r=${state.remaining};t=${state.retryAfter}`)
-  if (state.exceeded) reply.header('retry-after', String(state.retryAfter))
 }
 
 /** Lets pages of any origin read the answer. */

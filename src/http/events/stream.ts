@@ -6,6 +6,8 @@ import { Readable } from 'node:stream'
 /** Tells a caller to reconnect after this time if the connection breaks. */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ':\n\n'
+/** Tells a caller that we closed the stream, and that nothing broke. A browser ignores an event without data. */
+const END = 'event: end\ndata: {}\n\n'
 
 /** The current state of the watched objects, in the API's form. */
 export interface Watched {
@@ -15,22 +17,34 @@ export interface Watched {
 
 /** The state of the watched objects as events. The last event names all objects. */
 export interface WatchedState {
-  /** A digest of all events. */
+  /** A digest of what all events tell. */
   readonly id: string
-  /** The events by subject, in sending order. */
-  readonly events: ReadonlyMap<string, string>
+  /** The events by subject, in sending order. An event that tells nothing new is not sent again. */
+  readonly events: ReadonlyMap<string, { readonly text: string; readonly tells: string }>
   readonly current: string
 }
 
 export function watchedState({ payments, nodes }: Watched): WatchedState {
-  const events = new Map<string, string>()
-  for (const payment of payments) events.set(`payment ${payment.txHash}`, eventOf('payment', payment))
-  for (const node of nodes) events.set(`node ${node.nodeId}`, eventOf('node', node))
+  const events = new Map<string, { text: string; tells: string }>()
+  for (const payment of payments) {
+    const told = { text: eventOf('payment', payment), tells: JSON.stringify(payment, withoutProgress) }
+    events.set(`payment ${payment.txHash}`, told)
+  }
+  for (const node of nodes) {
+    const text = eventOf('node', node)
+    events.set(`node ${node.nodeId}`, { text, tells: text })
+  }
   const digest = createHash('sha256')
-  for (const event of events.values()) digest.update(event)
+  for (const { tells } of events.values()) digest.update(tells)
   const id = digest.digest('base64url').slice(0, 27)
   const named = { payments: payments.map(({ txHash }) => txHash), nodes: nodes.map(({ nodeId }) => nodeId) }
   return { id, events, current: `id: ${id}\n${eventOf('current', named)}` }
+}
+
+/** Leaves out what may change while a payment stays accepted, so that a caller gets `accepted` once. */
+function withoutProgress(this: object, name: string, value: unknown) {
+  const isProgress = name === 'assurance' || name === 'updatedAt'
+  return isProgress && 'status' in this && this.status === 'accepted' ? undefined : value
 }
 
 const eventOf = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
@@ -41,6 +55,7 @@ export class EventStream extends Readable {
   #present: WatchedState | null = null
   #lastId: string | null
   #isWanted = false
+  #hasEnded = false
 
   /** `lastId` names the state that the caller has from an earlier stream. */
   constructor(lastId: string | null) {
@@ -60,9 +75,13 @@ export class EventStream extends Readable {
     if (this.#isWanted) this.#isWanted = this.push(HEARTBEAT)
   }
 
-  /** Ends the stream after what it has already sent. */
+  /** Ends the stream after what it has already sent, and says so. */
   finish(): void {
-    if (!this.readableEnded && !this.destroyed) this.push(null)
+    if (this.#hasEnded || this.destroyed) return
+    this.#hasEnded = true
+    this.push(END)
+    this.push(null)
+    this.#isWanted = false
   }
 
   override _read(): void {
@@ -79,7 +98,8 @@ export class EventStream extends Readable {
     this.#sent = present
     if (before?.id === present.id) return
     let text = ''
-    for (const [about, event] of present.events) if (before?.events.get(about) !== event) text += event
+    for (const [about, event] of present.events)
+      if (before?.events.get(about)?.tells !== event.tells) text += event.text
     this.#isWanted = this.push(text + present.current)
   }
 }

@@ -13,7 +13,7 @@ import { type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Query } from '../edge/guards.ts'
-import { isRefusal, type Refusal, refuse } from '../refusals.ts'
+import { isRefusal, type Refusal, refuse, refuseUnopened } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -39,16 +39,24 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
         return { priceWei, paymentAddress, chainId, tierId, contractWallets }
       }),
     )
-    if (quote !== null) return quote
-    if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
-    if (!(await queryReplica(hasTerms))) return refuse('noTerms')
-    const offer = await queryReplica((sql) => readOffer(sql, wanted))
-    const why = offer && whyNotNow(offer)
-    if (why && why !== 'closed') return refuse(why)
-    if (asked !== null) return refuse('unknownTier')
-    return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
+    return quote ?? whyNone(queryReplica, { asked, quoteTier })
   },
 })
+
+/** Why there is no quote: of the named tier, else of the default one. */
+async function whyNone(
+  queryReplica: Tools['queryReplica'],
+  { asked, quoteTier }: { asked: string | null; quoteTier: string | null },
+): Promise<Refusal> {
+  if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
+  if (!(await queryReplica(hasTerms))) return refuse('noTerms')
+  const offer = await queryReplica((sql) => readOffer(sql, asked ?? quoteTier))
+  const why = offer && whyNotNow(offer)
+  if (why === 'tierNotOpen') return refuseUnopened(offer?.awaits ?? null)
+  if (why && why !== 'closed') return refuse(why)
+  if (asked !== null) return refuse('unknownTier')
+  return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
+}
 
 /** Who may buy by an inner call in a future block. If only one provider could report the call and the operator does not trust it, no contract may. */
 export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'operator'>): Promise<ContractWalletMode> {

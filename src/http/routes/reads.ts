@@ -6,7 +6,7 @@ import { inOne, readPaymentsIn, readPaymentsOf } from '../../db/reads/public-pay
 import { readTransaction } from '../../db/reads/public-transactions.ts'
 import { readAllowlisted } from '../../db/sale/allowlists.ts'
 import { readPublicReferral } from '../../db/sale/referrals.ts'
-import { CODE_FORM } from '../../domain/payers/referrals.ts'
+import { codeOf } from '../../domain/payers/referrals.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
 import { isRefusal, type Refusal, type RefusalName, refuse } from '../refusals.ts'
@@ -98,7 +98,7 @@ export const referral = route({
   path: '/api/referrals/:code',
   keptSec: 10,
   none: 'unknownReferral',
-  asked: ({ params: { code = '' } }) => [CODE_FORM.test(code) ? code : refuse('badCode')],
+  asked: ({ params: { code = '' } }) => [codeOf(code) ?? refuse('badCode')],
   read: readPublicReferral,
 })
 

@@ -106,6 +106,7 @@ describe('an act that needs a second person', () => {
       ['payments/decide', { decision: 'release', payments: [large], tierId: 'basic' }],
       [`payments/${large}/refund/prepare`, {}],
       ['payments/refunds/prepare', { payments: [large] }],
+      ['payments/refunds/prepare-all', { heldFor: 'wrongAmount', before: 2 ** 40 - 1, sumWei: '1' }],
       [`payments/${refunding}/refund/cancel`, {}],
       [`payments/${id}/attribute`, stated],
       ['contract-wallets/allow', { address: FUND, label: 'a fund', ...why }],

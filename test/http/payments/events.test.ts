@@ -220,6 +220,7 @@ describe('events', () => {
     assert.equal(one.ended(), false)
     service.clock.now += 2_000
     await until('the end', async () => one.ended())
+    assert.deepEqual(one.events().at(-1), { event: 'end', data: {}, id: null })
   })
 })
 
@@ -298,6 +299,37 @@ describe('those who watch', () => {
       taken.map((text) => /"status":"([^"]+)"/.exec(text)?.[1]),
       ['minting', 'state 999'],
     )
+  })
+
+  it('get accepted once per payment, whatever backs it meanwhile, and each other state', () => {
+    const events = new EventStream(null)
+    const told: string[] = []
+    const offer = (status: string, assurance: string) => {
+      const payment = { txHash: '0x1', status, assurance, updatedAt: assurance }
+      events.offer(watchedState({ payments: [{ ...payment, payments: [payment] } as never], nodes: [] }))
+      const text = String(events.read() ?? '')
+      told.push(/"status":"([^"]+)","assurance":"([^"]+)/.exec(text)?.slice(1).join(' ') ?? text)
+    }
+    events.read()
+    for (const status of ['seen', 'accepted', 'minting']) for (const by of ['linked', 'proven']) offer(status, by)
+    assert.deepEqual(told, [
+      ...['seen linked', 'seen proven', 'accepted linked', '', 'minting linked', 'minting proven'],
+    ])
+  })
+
+  it('and are told when the service stops, after what they were sent', async () => {
+    const watches = new Watches({ limits, changes: null, monotonicClock: () => 0, log: silentLog })
+    const read = async () => ({ payments: [{ txHash: hashOf('stopped') }], nodes: [] })
+    const stream = await watches.open(client, { key: 'one', read }, null)
+    assert.ok(stream instanceof EventStream)
+    let text = ''
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+    })
+    await until('the state', async () => text.includes('current'))
+    watches.close()
+    await once(stream, 'end')
+    assert.deepEqual(text.match(/event: \w+/g), ['event: payment', 'event: current', 'event: end'])
   })
 
   it('and do not read at all are cut off, counted as stalled', async () => {

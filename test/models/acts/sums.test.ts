@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { readHeldBefore } from '../../../src/db/payments/refunds.ts'
 import { attributePayment } from '../../../src/operator/acts/attribute.ts'
 import { allowContractWallet } from '../../../src/operator/acts/contract-wallets.ts'
 import { removeFromDenyList } from '../../../src/operator/acts/deny-list.ts'
 import { grantNode } from '../../../src/operator/acts/grants.ts'
 import { fileCommissions } from '../../../src/operator/acts/referrals/commissions.ts'
+import { prepareAllRefunds } from '../../../src/operator/acts/refunds/refund-all.ts'
 import { prepareRefunds } from '../../../src/operator/acts/refunds/refund-many.ts'
 import { cancelRefund, prepareRefund } from '../../../src/operator/acts/refunds/refunding.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
@@ -58,6 +60,9 @@ const drawnPayment = fc.record({
   code: fc.constantFrom(null, 'ann', 'ann', 'bob'),
   cohort: fc.constantFrom(1, 2, 3, null),
   isPaidBack: fc.boolean(),
+  time: fc.constantFrom(49, 50, 51),
+  heldBefore: fc.constantFrom('wrongAmount', 'wrongAmount', 'soldOut', null),
+  isFiled: fc.boolean(),
 })
 const drawn = fc.record({
   payments: fc.array(drawnPayment, { minLength: 1, maxLength: 6 }),
@@ -77,6 +82,11 @@ const drawn = fc.record({
   wallet: fc.constantFrom(1, 2),
   stated: fc.subarray(['innerIndex', 'from', 'valueWei'] as const),
   node: fc.constantFrom('unpaid', 'unpaid', 'paid', 'none'),
+  late: fc.record({
+    heldFor: fc.constantFrom('wrongAmount' as const, 'wrongAmount' as const, 'soldOut' as const),
+    before: fc.constantFrom(50, 51, 52),
+    again: fc.boolean(),
+  }),
   above: fc.constantFrom('off', 'equal', 'equal', 'equal', 'more', 'none', 'most'),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
@@ -85,7 +95,7 @@ const UNPAID = 50
 const BLOCK = { block_number: 5, block_hash: word(5) }
 
 interface Known {
-  payments: (model.Payment & { code: string | null; cohort: number | null; isPaidBack: boolean })[]
+  payments: (model.Dated & { code: string | null; cohort: number | null; isPaidBack: boolean })[]
   nodes: model.Node[]
   sale: model.Sale
 }
@@ -138,10 +148,10 @@ function transfersOf({ payments }: Known, { paidOut }: Drawn): Transfer[] {
 }
 
 function dueOf(known: Known, transfers: Transfer[]) {
-  const versions = CODES.map((one) => ({ ...one, version: 1, opensAt: null, closesAt: null, fromBlock: 0 }))
+  const versions = CODES.map((one) => ({ ...one, version: 1, opensAt: null, closesAt: null, fromBlock: 0, waitSec: 0 }))
   const payments = known.payments.map(({ id, from, valueWei, code, state }) => ({
     ...{ ref: word(id), from: from ?? '', valueWei, codes: code === null ? [] : [code], block: 5, time: 50 },
-    ...{ mintedBlock: state === 'minted' ? 5 : null, isBelieved: false },
+    ...{ mintedBlock: state === 'minted' ? 5 : null, mintedTime: 50, isBelieved: false },
   }))
   const lines = commissionsOf({ versions, payments, transfers }, { after: -1, upTo: 100 })
   return lines.map(({ earnedWei, takenBackWei, paidWei }) => ({ dueWei: earnedWei - takenBackWei - paidWei }))
@@ -150,7 +160,7 @@ function dueOf(known: Known, transfers: Transfer[]) {
 function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allowed }: Drawn): Rows {
   return {
     cursors: [{ name: 'follow', block_number: 100, block_hash: word(100), block_time: 1_000 }],
-    payments: payments.map(({ id, txHash, from, valueWei, state, reason, code }) => ({
+    payments: payments.map(({ id, txHash, from, valueWei, state, reason, code, time }) => ({
       ...{
         id,
         tx_hash: txHash,
@@ -160,7 +170,7 @@ function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allow
         from_address: from,
         value_wei: valueWei,
       },
-      ...{ succeeded: true, state, reason, tier_id: 'tier-9', tier_version: 1, codes: code, block_time: at(50) },
+      ...{ succeeded: true, state, reason, tier_id: 'tier-9', tier_version: 1, codes: code, block_time: at(time) },
       ...{ outbox_id: state === 'minting' ? 1 : null, node_id: state === 'minted' ? id : null },
       ...(state === 'orphaned' ? {} : BLOCK),
     })),
@@ -179,6 +189,7 @@ function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allow
     grants: nodes
       .filter(({ isGranted }) => isGranted)
       .map(({ id }) => ({ ref: word(id), reason: 'a test', granted_by: 'test' })),
+    ...refundRows(payments),
     ...saleRows(sale, allowed),
     referral_codes: CODES.map(({ code, payee, commissionBps }) => ({
       ...{ code, version: 1, payee, commission_bps: commissionBps, from_block: 0, entered_by: 'test' },
@@ -193,6 +204,23 @@ function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allow
       },
       ...{ value_wei: one.valueWei, recorded_by: 'test', ...BLOCK },
     })),
+  }
+}
+
+/** What is noted of each refund that is prepared. */
+function refundRows(payments: model.Dated[]): Rows {
+  const prepared = payments.filter(({ reason }) => reason === 'refunding')
+  const by = { decided_by: 'ada', verdict: 'held', reason: 'refunding' }
+  return {
+    payment_verdicts: prepared.map(({ id, heldBefore }) => ({
+      ...{ ...by, payment_id: id, evidence: JSON.stringify({ rule: 'refunding', heldFor: heldBefore }) },
+    })),
+    audit: prepared
+      .filter(({ isFiled }) => isFiled)
+      .map(({ id, txHash }) => ({
+        ...{ actor: 'ada', action: 'refundFileMade', subject: txHash ?? String(id) },
+        detail: JSON.stringify({ after: { id } }),
+      })),
   }
 }
 
@@ -282,6 +310,8 @@ function actsOf(
   return [
     ['prepare a refund', prepareRefund, { payment }, model.sumPrepared(payments, [first])],
     ['prepare refunds', prepareRefunds, { payments: names.map(written) }, model.sumPrepared(payments, names)],
+    ['prepare all', prepareAllRefunds, { ...given.late, sumWei: '0' }, model.lateOf(payments, given.late).sumWei],
+    ['preview all', prepareAllRefunds, { ...given.late, dryRun: true }, 0n],
     ['give a refund up', cancelRefund, { payment }, model.sumNamed(payments, [first])],
     ['file commissions', fileCommissions, {}, model.sumDue(due)],
     ['attribute', attributePayment, { payment, ...transfer }, model.sumStated(payments, first, [stated])],
@@ -315,6 +345,8 @@ test('an act waits for a second person exactly if what it gives away is above th
     const known = knownOf(given)
     const transfers = transfersOf(known, given)
     await tables.within(rowsOf(known, transfers, given), async (sql) => {
+      const late = await readHeldBefore(sql, given.late, 9)
+      assert.deepEqual(late.map(({ id }) => id).toSorted(), model.lateOf(known.payments, given.late).ids.toSorted())
       for (const [name, act, input, worth] of actsOf(given, known, dueOf(known, transfers))) {
         for (const near of ['less', given.above] as const) {
           const bound = boundNear(worth, near)

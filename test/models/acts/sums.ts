@@ -8,6 +8,7 @@
 // - To allow a contract again is no change, nor is a grant of a node that was paid for or has a grant.
 // - The highest price of a tier is that of any of its versions. A node that was expelled is in no cohort, so its tier is not known.
 // - The file of commissions counts what is due for blocks that are not final, too. What a payee was paid too much lowers no other's due.
+// - Of all late payments, one act takes every one that is held before the time; a payment at that very time is not before it.
 // - A transfer that is stated in full may rest on a person's word, and several small ones may come from one payment. So the whole payment counts.
 
 export interface Payment {
@@ -34,6 +35,29 @@ export function sumNamed(payments: Payment[], names: Name[]): bigint {
 export function sumPrepared(payments: Payment[], names: Name[]): bigint {
   const others = payments.filter(({ state, reason }) => !(state === 'held' && reason === 'refunding'))
   return sumNamed(others, names)
+}
+
+/** A payment with its time, and the reason it was held for before its refund was prepared; null: none was. */
+export interface Dated extends Payment {
+  time: number
+  heldBefore: string | null
+  isFiled: boolean
+}
+
+/** Whether a payment is late: it is held for the reason, or its refund is prepared after that and, unless asked for again, in no file. */
+function isLate(one: Dated, asked: { heldFor: string; before: number; again: boolean }): boolean {
+  if (one.state !== 'held' || one.time >= asked.before) return false
+  if (one.reason === asked.heldFor) return true
+  if (one.reason !== 'refunding' || one.heldBefore !== asked.heldFor) return false
+  return asked.again || !one.isFiled
+}
+
+/** The late payments, and what holding them for their refunds gives away: nothing for those that are held for that already. */
+export function lateOf(payments: Dated[], asked: { heldFor: string; before: number; again: boolean }) {
+  const late = payments.filter((one) => isLate(one, asked))
+  let sumWei = 0n
+  for (const { reason, valueWei } of late) if (reason !== 'refunding') sumWei += valueWei
+  return { ids: late.map(({ id }) => id), sumWei }
 }
 
 /** The reasons for which a payment waits until a place, room, an opening or its payer's proof comes. */

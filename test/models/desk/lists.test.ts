@@ -9,7 +9,7 @@ import * as contracts from '../../../src/operator/acts/contract-wallets.ts'
 import * as denying from '../../../src/operator/acts/deny-list.ts'
 import * as grants from '../../../src/operator/acts/grants.ts'
 import * as pausing from '../../../src/operator/acts/pause.ts'
-import { registerReferral } from '../../../src/operator/acts/referrals/codes.ts'
+import { registerReferral, registerReferrals } from '../../../src/operator/acts/referrals/codes.ts'
 import { setSecondPerson, showSecondPerson } from '../../../src/operator/acts/second-person/rule.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
@@ -174,9 +174,10 @@ const nodes: Record<string, Machine> = {
 
 const edge = fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1)
 const referral = fc.record({
-  ...{ code: fc.constantFrom('ada', 'ada', 'ben'), payee: address, commissionBps: fc.constantFrom(0, 500) },
-  ...{ opensAt: edge, closesAt: edge },
+  ...{ code: fc.constantFrom('ada', 'Ada', 'ben'), payee: address, commissionBps: fc.constantFrom(0, 500) },
+  ...{ opensAt: edge, closesAt: edge, waitSec: fc.constantFrom(0, 0, 60) },
 })
+const TITLES = ['', 'Code;Payee;bps\r\n', '\uFEFFcode;wallet;commission_bps;note\n'] as const
 const codes: Record<string, Machine> = {
   newest: act({
     draw: fc.constantFrom(99, 100, 101),
@@ -192,6 +193,24 @@ const codes: Record<string, Machine> = {
     registerReferral as never,
     fc.record({ asked: referral, reason }).map(({ asked, reason }) => ({ ...asked, reason })),
     (desk, by, { reason, ...asked }) => model.register(desk, by, asked, reason),
+  ),
+  registerAll: done(
+    registerReferrals as never,
+    fc
+      .record({ all: fc.array(referral, { minLength: 1, maxLength: 3 }), title: fc.constantFrom(...TITLES), reason })
+      .map(({ all, title, reason }) => {
+        const { opensAt, closesAt, waitSec } = all[0] as (typeof all)[number]
+        const lines = all.map(({ code, payee, commissionBps }) => `${code};${payee};${commissionBps}`)
+        return { opensAt, closesAt, waitSec, reason, rows: `${title}${lines.join('\n')}` }
+      }),
+    (desk, by, { rows, reason, ...shared }) => {
+      const lines = rows.split('\n').filter((line) => line.includes('0x'))
+      const all = lines.map((line) => {
+        const [code = '', payee = '', bps] = line.split(';')
+        return { code, payee, commissionBps: Number(bps), ...shared }
+      })
+      return model.registerAll(desk, by, all as never, reason)
+    },
   ),
   shown: act({
     draw: fc.constantFrom('ada', 'ben', 'eve'),

@@ -24,6 +24,7 @@ export interface Referral {
   commissionBps: number
   opensAt: number | null
   closesAt: number | null
+  waitSec: number
 }
 export type ReferralVersion = Referral & { version: number; fromBlock: number; enteredBy: string }
 
@@ -145,11 +146,12 @@ const latestOf = ({ referrals }: Desk, code: string) =>
   referrals.filter((one) => one.code === code).toSorted((a, b) => b.version - a.version)[0]
 
 /** A version of its own for every change, from the block after the newest on. */
-export function register(desk: Desk, actor: Actor, asked: Referral, reason: string | null) {
-  const { opensAt, closesAt, code, payee, commissionBps } = asked
+export function register(desk: Desk, actor: Actor, given: Referral, reason: string | null) {
+  const asked = { ...given, code: given.code.toLowerCase() }
+  const { opensAt, closesAt, code, payee, commissionBps, waitSec } = asked
   if (opensAt !== null && closesAt !== null && closesAt <= opensAt) return 'invalid'
   const before = latestOf(desk, code)
-  const isSame = before?.payee === payee && before.commissionBps === commissionBps
+  const isSame = before?.payee === payee && before.commissionBps === commissionBps && before.waitSec === waitSec
   if (before && isSame && before.opensAt === opensAt && before.closesAt === closesAt)
     return { referral: before, changed: false }
   const newest = Math.max(desk.head, desk.provider ?? 0)
@@ -157,6 +159,19 @@ export function register(desk: Desk, actor: Actor, asked: Referral, reason: stri
   desk.referrals.push(next)
   record(desk, actor, { action: 'referralRegistered', subject: code, before, after: asked, reason })
   return { referral: next, changed: true }
+}
+
+/** A list of codes: all of them, or none if one of them is there twice. */
+export function registerAll(desk: Desk, actor: Actor, all: Referral[], reason: string | null) {
+  const names = new Set(all.map(({ code }) => code.toLowerCase()))
+  if (names.size < all.length) return 'invalid'
+  let changed = 0
+  for (const one of all) {
+    const done = register(desk, actor, one, reason)
+    if (done === 'invalid') return done
+    if (done.changed) changed++
+  }
+  return { codes: all.length, changed }
 }
 
 /** What the public sees of a code, at a block's time. */

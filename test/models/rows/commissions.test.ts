@@ -28,6 +28,7 @@ const drawnVersion = fc.record({
   opensAt: time,
   closesAt: time,
   fromBlock: fc.constantFrom(0, 0, 5, 5, 10),
+  waitSec: fc.constantFrom(0, 0, 9, 10, 11, 1_000),
 })
 const drawnPayment = fc.record({
   from: who,
@@ -48,6 +49,8 @@ const drawn = fc.record({
   payouts: fc.array(drawnPayout, { maxLength: 2 }),
   period: fc.tuple(block, block),
   believes: fc.boolean(),
+  /** The followed block. */
+  head: block,
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
@@ -61,7 +64,14 @@ function ledgerOf(given: Drawn) {
   const payments: Paid[] = given.payments.map((one, n) => {
     const mintedBlock = one.mint === null ? null : one.block + one.mint
     const isBelieved = one.proof === 'believed' || one.mintProof === 'believed'
-    return { ...one, ref: word(1 + n), time: timeOf(one.block), mintedBlock, isBelieved }
+    return {
+      ...one,
+      ref: word(1 + n),
+      time: timeOf(one.block),
+      mintedBlock,
+      mintedTime: timeOf(mintedBlock ?? 0),
+      isBelieved,
+    }
   })
   const refunds = given.payments.flatMap((one, n): Transfer[] => {
     if (one.refundBlock === null || one.refundBlock < one.block) return []
@@ -84,9 +94,16 @@ const inBlock = (number: number) => ({ block_number: number, block_hash: word(nu
 function rowsOf(given: Drawn, { versions, payments, transfers }: ReturnType<typeof ledgerOf>): Rows {
   const nodes = payments.flatMap((one, n) => (one.mintedBlock === null ? [] : [{ n, minted: one.mintedBlock }]))
   return {
+    cursors: [{ name: 'follow', block_time: timeOf(given.head), ...inBlock(given.head) }],
     referral_codes: versions.map((one) => ({
       ...{ code: one.code, version: one.version, payee: one.payee, commission_bps: one.commissionBps },
-      ...{ opens_at: one.opensAt, closes_at: one.closesAt, from_block: one.fromBlock, entered_by: 'test' },
+      ...{
+        opens_at: one.opensAt,
+        closes_at: one.closesAt,
+        wait_sec: one.waitSec,
+        from_block: one.fromBlock,
+        entered_by: 'test',
+      },
     })),
     payments: payments.map((one, n) => ({
       ...{
@@ -134,7 +151,7 @@ async function compare(given: Drawn): Promise<void> {
   const ledger = ledgerOf(given)
   const [a, b] = given.period
   const period = { after: Math.min(a, b), upTo: Math.max(a, b) }
-  const asked = { final: b, believes: given.believes }
+  const asked = { final: b, believes: given.believes, now: timeOf(given.head) }
   const [lines, due] = await tables.within(rowsOf(given, ledger), async (sql) => [
     await readCommissions(sql, period),
     await readDueCommissions(sql, asked),

@@ -7,6 +7,8 @@
 // - `opensAt` itself is open, `closesAt` itself is closed, as for a tier. A code has no grace.
 // - A commission is rounded down.
 // - What was earned counts for the payment's block, what a refund takes back for the refund's block.
+// - A commission waits from its node's mint on for the time that the version of the payment's block sets. The second at which it ends is due. A refund
+//   takes back what waits, too. Whatever is paid counts for what is due first.
 // - A payment that is refunded without a node never earned, so its refund takes nothing back. A refund of a node's payment takes back what it earned.
 
 export interface CodeVersion {
@@ -17,6 +19,7 @@ export interface CodeVersion {
   opensAt: number | null
   closesAt: number | null
   fromBlock: number
+  waitSec: number
 }
 export interface Paid {
   ref: string
@@ -27,6 +30,7 @@ export interface Paid {
   time: number
   /** The block of its node's mint; null if it is no node. */
   mintedBlock: number | null
+  mintedTime: number
   /** True if only one provider reports the payment or its node's mint. */
   isBelieved: boolean
 }
@@ -59,7 +63,10 @@ function inForce(versions: CodeVersion[], code: string, block: number): CodeVers
 }
 
 /** The code that earns by a payment, as its terms are in the payment's block. Null: none. */
-function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: string; wei: bigint } | null {
+function earns(
+  versions: CodeVersion[],
+  payment: Paid,
+): { code: string; payee: string; wei: bigint; ripeAt: number } | null {
   for (const code of payment.codes) {
     const now = inForce(versions, code, payment.block)
     if (now === undefined) continue
@@ -67,7 +74,12 @@ function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: s
     if (now.closesAt !== null && payment.time >= now.closesAt) continue
     // The first that is open counts. If its payee is the payer, none does.
     if (now.payee === payment.from) return null
-    return { code, payee: now.payee, wei: (payment.valueWei * BigInt(now.commissionBps)) / 10_000n }
+    return {
+      code,
+      payee: now.payee,
+      wei: (payment.valueWei * BigInt(now.commissionBps)) / 10_000n,
+      ripeAt: payment.mintedTime + now.waitSec,
+    }
   }
   return null
 }
@@ -111,18 +123,28 @@ export function commissionsOf(
  */
 export function dueOf(
   ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
-  { final, believes }: { final: number; believes: boolean },
-): (Line & { believedWei: bigint; dueWei: bigint })[] {
+  { final, believes, now }: { final: number; believes: boolean; now: number },
+): (Line & { waitingWei: bigint; believedWei: bigint; dueWei: bigint })[] {
   const payments = ledger.payments.filter((one) => one.mintedBlock !== null && one.mintedBlock <= final)
   const all = { after: -1, upTo: Number.MAX_SAFE_INTEGER }
-  const believed = commissionsOf({ ...ledger, payments: payments.filter((one) => one.isBelieved) }, all)
+  const waits = (one: Paid) => (earns(ledger.versions, one)?.ripeAt ?? 0) > now
+  /** What is left of some payments' commissions. */
+  const leftOf = (some: Paid[], { code, payee }: Line): bigint => {
+    const same = commissionsOf({ ...ledger, payments: some }, all).find(
+      (one) => one.code === code && one.payee === payee,
+    )
+    return (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
+  }
   return commissionsOf({ ...ledger, payments }, all).map((line) => {
-    const same = believed.find(({ code, payee }) => code === line.code && payee === line.payee)
-    const believedWei = (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
+    const waitingWei = leftOf(payments.filter(waits), line)
+    const believedWei = leftOf(
+      payments.filter((one) => one.isBelieved && !waits(one)),
+      line,
+    )
     const owed = line.earnedWei - line.takenBackWei - line.paidWei
-    // What was paid counts for what is proven first, then for what is believed.
+    // What was paid counts for what is ripe and proven first.
     const overpaid = owed < 0n ? owed : 0n
-    const proven = owed - believedWei
-    return { ...line, believedWei, dueWei: believes ? owed : proven > overpaid ? proven : overpaid }
+    const ripe = owed - waitingWei - (believes ? 0n : believedWei)
+    return { ...line, waitingWei, believedWei, dueWei: ripe > overpaid ? ripe : overpaid }
   })
 }

@@ -145,12 +145,18 @@ async function quoteBy(sql: Sql, { quoteTier }: Shop, tier: string | null) {
     cached: (_key: string, _sec: number, read: () => unknown) => read(),
   }
   const answer = await deployQuote(tools as never).handle({ query: tier === null ? {} : { tier } } as never)
-  if (isRefusal(answer)) return { status: answer.status }
+  if (isRefusal(answer)) {
+    const awaits = /once all nodes of tier (\S+) are sold/.exec(answer.words)?.[1]
+    return { status: answer.status, ...(awaits && { awaits }) }
+  }
   return { status: 200, ...(answer as object) }
 }
 
 test('each tier is shown in its present state, and quoted while it sells', async () => {
   const seen: Record<string, number> = {}
+  const see = (...names: string[]) => {
+    for (const name of names) seen[name] = 1 + (seen[name] ?? 0)
+  }
   const compare = async (given: Drawn) => {
     const shop = shopOf(given)
     await tables.within(shopRows(shop), async (sql) => {
@@ -164,19 +170,33 @@ test('each tier is shown in its present state, and quoted while it sells', async
         new Map(supplies),
         'what the judge goes by',
       )
-      for (const { state, enforcedBy } of tiers)
-        for (const name of [state, enforcedBy.supply]) seen[name] = 1 + (seen[name] ?? 0)
+      for (const { state, enforcedBy, openTo } of tiers) see(state, enforcedBy.supply, openTo)
       for (const asked of [null, given.named]) {
         const bare = asked === MALFORMED ? { status: 400 } : quoteOf(shop, asked)
         const where = { paymentAddress: WALLET, chainId: CHAIN_ID }
         const expected = bare.status === 200 ? { ...bare, ...where } : bare
         assert.deepEqual(await quoteBy(sql, shop, asked), expected, `quote of ${asked}`)
-        seen[bare.status] = 1 + (seen[bare.status] ?? 0)
+        see(`${bare.status}`, ...Object.keys(bare))
       }
     })
   }
   await fc.assert(fc.asyncProperty(drawnShop, compare), { numRuns: cases(150) })
-  for (const name of ['upcoming', 'open', 'soldOut', 'closed', 'contract', 'operator', 'none', '200', '400', '503'])
+  for (const name of [
+    'upcoming',
+    'open',
+    'soldOut',
+    'closed',
+    'contract',
+    'operator',
+    'none',
+    'everyone',
+    'list',
+    'holders',
+    '200',
+    '400',
+    '503',
+    'awaits',
+  ])
     assert.ok((seen[name] ?? 0) > 5, `${name}: ${seen[name]}`)
 })
 

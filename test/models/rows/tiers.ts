@@ -8,7 +8,8 @@
 // - A limit that the ledger and the contract share is the contract's, because it holds whatever the ledger does.
 // - Tiers come by their number on the contract.
 // - A quote is of a tier that is open. The first tier on sale is the first open one.
-// - A caller that names a closed tier has named none (400). One that is not open yet, or sold out, may be quoted another time (503). Where nothing
+// - A caller that names a closed tier has named none (400). One that is not open yet, or sold out, may be quoted another time (503); one that
+//   waits for a tier before it names that tier. Where nothing
 //   can be sold at all, every name gets 503.
 // - A quote says who may buy by an inner call in the block after the followed one.
 import { type Block, hasOpened, supplyOf, type Version } from '../sale.ts'
@@ -106,6 +107,7 @@ export function tierOf(shop: Shop, tierId: string) {
     ...{ opensAt: iso(latest.opensAt), closesAt: iso(latest.closesAt), opensAfter: latest.opensAfter },
     allowlistRoot: latest.allowlist,
     planned: [],
+    openTo: latest.allowlist !== null ? 'list' : latest.holdingWei === 0n ? 'everyone' : 'holders',
     enforcedBy: {
       ...{ price: 'operator', maxPerWallet: 'operator' },
       ...{ holding: latest.holdingWei === 0n ? 'none' : 'operator', supply: by },
@@ -120,15 +122,26 @@ function modeAt({ modes }: Shop, block: number): string {
   return mode
 }
 
-export type Quote = { status: 200; priceWei: string; tierId: string; contractWallets: string } | { status: 400 | 503 }
+export type Quote =
+  | { status: 200; priceWei: string; tierId: string; contractWallets: string }
+  | { status: 400 | 503; awaits?: string }
+
+/** The tier that must be sold out before this one opens; null if none must. Its time may wait as well. */
+function awaitedBy({ ledger, head }: Shop, tierId: string): string | null {
+  const latest = latestOf({ ledger } as Shop, tierId)
+  return hasOpened(ledger.sale, { ...latest, opensAt: null }, head) ? null : latest.opensAfter
+}
 
 /** What a quote says of the tier that a caller names, or of the default one. */
 export function quoteOf(shop: Shop, named: string | null): Quote {
   if (!shop.hasWallet || !shop.hasTerms) return { status: 503 }
   const tiers = tierIdsOf(shop).map((tierId) => tierOf(shop, tierId))
   const wanted = named ?? shop.quoteTier
-  const tier = wanted === null ? tiers.find(({ state }) => state === 'open') : tiers.find(({ id }) => id === wanted)
+  const first = tiers.find(({ state }) => state === 'open') ?? tiers.find(({ state }) => state !== 'closed')
+  const tier = wanted === null ? first : tiers.find(({ id }) => id === wanted)
   if (tier === undefined || tier.state === 'closed') return { status: named === null ? 503 : 400 }
+  const awaits = tier.state === 'upcoming' ? awaitedBy(shop, tier.id) : null
+  if (awaits !== null) return { status: 503, awaits }
   if (tier.state !== 'open' || tier.soldOut) return { status: 503 }
   const contractWallets = modeAt(shop, shop.head.number + 1)
   return { status: 200, priceWei: tier.priceWei, tierId: tier.id, contractWallets }

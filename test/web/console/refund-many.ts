@@ -62,3 +62,41 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     await page.getByText('Nothing is held.').waitFor()
   })
 }
+
+export function testRefundAll(opened: ConsoleUnderTest): void {
+  const { dialog, confirm, axe } = opened
+  test('all of a reason are held for their refunds by their sum, after a preview', async () => {
+    const { page, service, wellKnown, key } = opened
+    const txHash = await wallet(6, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 9n)
+    await until('it is listed', async () => (await page.locator('.rows > li').count()) === 1)
+    await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
+    await dialog().getByLabel('Only payments before this time').fill('4000000000')
+    await confirm('Refund all of a reason')
+    await dialog().getByText('1 would be held for their refunds, 0.010000000000000016 ether in all.').waitFor()
+    await confirm('Done')
+    await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
+    await dialog().getByLabel('Only payments before this time').fill('4000000000')
+    await dialog().getByLabel('Only say what would happen').selectOption('no')
+    await dialog().getByLabel('The sum that the preview named').fill('0.010000000000000016')
+    // Only a final block's payment is in a file, so the test adds one.
+    const transactions = [{ to: wellKnown.paymentAddress, value: '7', data: '0x' }]
+    await page.route('**/refunds/prepare-all', async (route) => {
+      const answer = await route.fetch()
+      const safeBatches = [{ version: '1.0', meta: { checksum: '0x1' }, transactions }]
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), safeBatches } })
+    })
+    await confirm('Refund all of a reason')
+    await dialog().getByText('1 are held for their refunds').waitFor()
+    const [file] = await Promise.all([page.waitForEvent('download'), confirm('File for a Safe')])
+    assert.equal(JSON.parse(readFileSync(await file.path(), 'utf8')).transactions[0].value, '7')
+    await axe()
+    await confirm('Done')
+    await page.unrouteAll()
+    for (const path of ['refund/cancel', 'dismiss']) {
+      const headers = { 'x-admin-key': key(), 'content-type': 'application/json' }
+      const url = `${service.url}/api/admin/payments/${txHash}/${path}`
+      assert.equal((await fetch(url, { method: 'POST', headers, body: '{}' })).status, 200, path)
+    }
+    await page.getByText('Nothing is held.').waitFor()
+  })
+}

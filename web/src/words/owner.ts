@@ -52,6 +52,20 @@ export const words = {
     nodes: 'Covers only your newest {nodes} nodes.',
     csv: 'Save as CSV',
   },
+  referrals: {
+    title: 'Your referral codes',
+    code: 'Code',
+    share: 'Commission',
+    open: '{percent}% of the price',
+    closed: '{percent}% of the price; closed now',
+    closes: 'Closes',
+    sales: 'Sales',
+    earned: 'Earned, less refunds',
+    waiting: 'Not due yet',
+    due: 'Due',
+    paid: 'Paid',
+    note: 'The seller pays what is due once it is final. Capitals and small letters are the same code.',
+  },
   gifts: {
     title: 'Nodes sent to you',
     accepts:

@@ -1,18 +1,21 @@
 // The operator's referral codes: who gets how much of the price if a payment names a code in its calldata. A version is never changed. A new version
 // takes effect at the block after the chain's head at the earliest, so payments already made keep their version. Nothing here sends money.
-import { insertReferral, type ReferralVersion, readReferrals } from '../../../db/sale/referrals.ts'
-import { CODE_FORM, COMMISSION_BPS_MAX } from '../../../domain/payers/referrals.ts'
+
+import { insertReferral, type ReferralTerms, type ReferralVersion, readReferrals } from '../../../db/sale/referrals.ts'
+import { COMMISSION_BPS_MAX, codeOf, WAIT_SEC_MAX } from '../../../domain/payers/referrals.ts'
 import type { ChainRead, LedgerDb } from '../../../ports/contexts.ts'
-import { fieldNamed, type OperatorRefusal, refuseField } from '../../act.ts'
-import { defineAct, defineReading } from '../../define-act.ts'
+import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseField } from '../../act.ts'
+import { type Changing, defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { readNow } from '../terms.ts'
+import { readCodes } from './read.ts'
 
-export const CODE = field.text('the code', {
-  max: 32,
-  pattern: CODE_FORM,
-  form: '1 to 32 of a-z, 0-9, _ and -',
+export const CODE = field.ofForm<string>('the code; capitals are the same code', {
+  schema: { type: 'string', maxLength: 32 },
   value: 'code',
+  otherwise: '',
+  form: '1 to 32 of a-z, 0-9, _ and -',
+  parse: (given) => (typeof given === 'string' ? (codeOf(given) ?? undefined) : undefined),
 })
 
 /** Codes in order, each with every version it ever had, oldest first. */
@@ -23,8 +26,35 @@ export const listReferrals = defineReading({
   examples: ['referrals list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ referrals: await readReferrals(pool) }),
-  columns: ['code', 'version', 'payee', 'commissionBps', 'opensAt', 'closesAt', 'fromBlock', 'enteredBy', 'enteredAt'],
+  columns: [
+    'code',
+    'version',
+    'payee',
+    'commissionBps',
+    'opensAt',
+    'closesAt',
+    'waitSec',
+    'fromBlock',
+    'enteredBy',
+    'enteredAt',
+  ],
 })
+
+/** The terms that all codes of a list share. */
+const SHARED = {
+  opensAt: field.orNull(field.time('from when it counts, by block time; by default from the next block on')),
+  closesAt: field.orNull(field.time('until when it counts, by block time; by default forever')),
+  waitSec: field.orElse(
+    field.whole('for how long a commission waits after the mint, in seconds; by default not at all', 0, WAIT_SEC_MAX),
+    0,
+  ),
+  reason: field.REASON,
+}
+const ROW = {
+  code: CODE,
+  payee: field.address('who is paid the commission'),
+  commissionBps: field.whole('the commission, in basis points of the price', 0, COMMISSION_BPS_MAX, 'bps'),
+}
 
 /** A code after an act. `changed` is false if the code was the same before. */
 export interface RegisteredReferral {
@@ -41,37 +71,95 @@ export const registerReferral = defineAct({
 the version of their block. To end a code, register it again with --closes-at.`,
   examples: ['referrals register friends --payee <address> --commission-bps 500 --yes'],
   args: ['code'],
-  fields: {
-    code: CODE,
-    payee: field.address('who is paid the commission'),
-    commissionBps: field.whole('the commission, in basis points of the price', 0, COMMISSION_BPS_MAX, 'bps'),
-    opensAt: field.orNull(field.time('from when it counts, by block time; by default from the next block on')),
-    closesAt: field.orNull(field.time('until when it counts, by block time; by default forever')),
-    reason: field.REASON,
-  },
+  fields: { ...ROW, ...SHARED },
   onChain: true,
   asks: 'Register this code?',
   change: async (
-    { sql, actor, record },
+    changing,
     { reason: _, ...asked },
     deps: LedgerDb & ChainRead,
   ): Promise<RegisteredReferral | OperatorRefusal> => {
-    if (asked.opensAt !== null && asked.closesAt !== null && asked.closesAt <= asked.opensAt)
-      return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
-    await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-    // This locks the cursor, so that no payment in a later block is stored before this version.
-    const now = await readNow(deps, sql)
-    const latest = async () => (await readReferrals(sql)).findLast(({ code }) => code === asked.code)
-    const before = await latest()
-    if (before && TERMS.every((name) => before[name] === asked[name])) return { referral: before, changed: false }
-    const version = (before?.version ?? 0) + 1
-    await insertReferral(sql, asked, { version, fromBlock: now.number + 1, enteredBy: actor.name })
-    record({ action: 'referralRegistered', subject: asked.code, before, after: asked })
-    const referral = await latest()
-    return referral ? { referral, changed: true } : Promise.reject(new Error(`there is no code ${asked.code}`))
+    const done = await register(changing, deps, [asked])
+    if (isOperatorRefusal(done)) return done
+    const [one] = done
+    return one ?? Promise.reject(new Error(`there is no code ${asked.code}`))
   },
   says: ({ changed, referral: { code, fromBlock } }) =>
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',
 })
 
-const TERMS = ['payee', 'commissionBps', 'opensAt', 'closesAt'] as const
+/** How many codes a list had, and how many of them are new or have a new version. */
+export interface RegisteredReferrals {
+  codes: number
+  changed: number
+}
+
+const CODES_MAX = 1_000
+const CODES_CHARS_MAX = 100_000
+
+export const registerReferrals = defineAct({
+  path: 'referrals/add',
+  scope: 'prices',
+  command: 'referrals add',
+  summary: 'register the referral codes of a list, all or none',
+  details: `Each row of the file is code,payee,commissionBps, or as its first line says (in any order, with a note). Commas, semicolons or tabs
+separate its cells. If a line is bad, the command names it and registers nothing.`,
+  examples: ['referrals add --file <codes-file> --wait-sec 604800 --yes'],
+  fields: {
+    rows: field.ofForm<string>(`lines of code,payee,commissionBps, up to ${CODES_MAX}`, {
+      schema: { type: 'string', maxLength: CODES_CHARS_MAX },
+      value: 'rows',
+      otherwise: '',
+      form: `lines of code,payee,commissionBps, up to ${CODES_MAX}`,
+      parse: (given) => (typeof given === 'string' && given.length <= CODES_CHARS_MAX ? given : undefined),
+    }),
+    ...SHARED,
+  },
+  onChain: true,
+  asks: 'Register these codes?',
+  change: async (
+    changing,
+    { rows, reason: _, ...shared },
+    deps: LedgerDb & ChainRead,
+  ): Promise<RegisteredReferrals | OperatorRefusal> => {
+    const { codes, problems } = await readCodes(rows, ROW, CODES_MAX)
+    if (problems.length > 0) return refuseField('invalid', 'rows', `has bad lines. ${problems.join(' ')}`)
+    const done = await register(
+      changing,
+      deps,
+      codes.map((one) => ({ ...one, ...shared })),
+    )
+    if (isOperatorRefusal(done)) return done
+    return { codes: done.length, changed: done.filter(({ changed }) => changed).length }
+  },
+  says: ({ codes, changed }) => `Registered ${changed}; no change for ${codes - changed}.`,
+})
+
+const TERMS = ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as const
+
+/** Gives each code a version with these terms, unless it has them. */
+async function register(
+  { sql, actor, record }: Changing,
+  deps: LedgerDb & ChainRead,
+  asked: readonly ReferralTerms[],
+): Promise<RegisteredReferral[] | OperatorRefusal> {
+  if (asked.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt))
+    return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
+  await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
+  // This locks the cursor, so that no payment in a later block is stored before these versions.
+  const fromBlock = (await readNow(deps, sql)).number + 1
+  const latest = async () => new Map((await readReferrals(sql)).map((one) => [one.code, one]))
+  const known = await latest()
+  const changed = asked.filter((one) => TERMS.some((name) => known.get(one.code)?.[name] !== one[name]))
+  for (const one of changed) {
+    const before = known.get(one.code)
+    const version = (before?.version ?? 0) + 1
+    await insertReferral(sql, one, { version, fromBlock, enteredBy: actor.name })
+    record({ action: 'referralRegistered', subject: one.code, before, after: one })
+  }
+  const now = await latest()
+  return asked.flatMap((one) => {
+    const referral = now.get(one.code)
+    return referral ? { referral, changed: changed.includes(one) } : []
+  })
+}

@@ -49,7 +49,18 @@ export const listCommissions = defineReading({
     const due = await readDue(deps)
     return { commissions: await readDueCommissions(deps.pool, due), note: due.note }
   },
-  columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'believedWei', 'dueWei', 'fileMadeAt'],
+  columns: [
+    'code',
+    'payee',
+    'count',
+    'earnedWei',
+    'takenBackWei',
+    'paidWei',
+    'waitingWei',
+    'believedWei',
+    'dueWei',
+    'fileMadeAt',
+  ],
 })
 
 /** What is due by code and payee, and a file with one transfer for each; the file is null if nothing is due. */
@@ -61,12 +72,22 @@ export interface CommissionFile {
   safeBatch: SafeBatch | null
 }
 
-function noteOf({ note, believes, believedWei }: { note: string | null; believes: boolean; believedWei: bigint }) {
+function noteOf({
+  note,
+  believes,
+  waitingWei,
+  believedWei,
+}: Pick<DueCommission, 'waitingWei' | 'believedWei'> & { note: string | null; believes: boolean }) {
   const ether = `${inEther(believedWei)} ether`
   const believed = believes
     ? `${ether} of what was earned is by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Ask again once another provider answers.`
-  return [note, believedWei > 0n ? believed : null].filter((part) => part !== null).join(' ') || null
+  const waiting = `${inEther(waitingWei)} ether waits for the time that its codes set.`
+  return (
+    [note, waitingWei > 0n ? waiting : null, believedWei > 0n ? believed : null]
+      .filter((part) => part !== null)
+      .join(' ') || null
+  )
 }
 
 /** The sum of what is due. Overpaid codes do not reduce it. */
@@ -95,13 +116,14 @@ Then record the Safe's transaction for each code with "referrals paid".`,
       const all = await readDueCommissions(sql, due)
       const commissions = all.filter(({ dueWei }) => dueWei > 0n)
       const believedWei = all.reduce((sum, line) => sum + line.believedWei, 0n)
+      const waitingWei = all.reduce((sum, line) => sum + line.waitingWei, 0n)
       for (const { code, payee, dueWei } of commissions) {
         const after = { payee, valueWei: dueWei.toString() }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: code, after, reason })
       }
       const transfers = commissions.map(({ payee, dueWei }) => ({ to: payee, valueWei: wei(dueWei) }))
       const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
-      const note = noteOf({ ...due, believedWei })
+      const note = noteOf({ ...due, waitingWei, believedWei })
       return { commissions, sendNowWei: sumOf(commissions), note, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },

@@ -1,6 +1,6 @@
 // The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
 // be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
-import { inTransaction } from '../../../db/core/sql.ts'
+import { inTransaction, inUndoneTransaction } from '../../../db/core/sql.ts'
 import { sumToPrepare } from '../../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
@@ -59,21 +59,11 @@ async function prepareEach(
   actor: Actor,
   { payments, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
-  const horizon = await readHorizon(deps)
-  const outcomes: Outcome[] = []
   const rows = await findRows(deps.pool, payments)
-  await lockTogether(deps.pool, rows)
-  const asked = { actor, note, horizon, signers: deps.signers }
-  for (const { row } of rows) {
-    // Held first, because the proof takes a request. Once proven, no other payment of its block needs one.
-    if (isOperatorRefusal(row)) continue
-    await proveSenderOf(deps, await inTransaction(deps.pool, (sql) => prepareLocked(sql, row, asked)))
-  }
-  for (const one of rows) outcomes.push(await prepareOne(deps, one, asked))
-  const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
+  const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers }
+  const { transfers, ...prepared } = await prepareRows(deps, rows, asked)
   return {
-    results: outcomes.map(({ result }) => result),
-    sendNowWei: transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n),
+    ...prepared,
     safeBatch: await batchOf(deps.pool, transfers, {
       name: 'Refunds',
       description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
@@ -81,23 +71,66 @@ async function prepareEach(
   }
 }
 
+/** A transfer that refunds a payment. */
+interface Transfer {
+  to: Address
+  valueWei: Wei
+}
+
+/** How to prepare each of several payments. */
+interface PreparingMany extends Preparing {
+  /** Leaves out of the file what an earlier file pays. */
+  skipsFiled?: boolean
+}
+
+/** Holds each payment first, then prepares each, with its transfer if it may be sent. */
+export async function prepareRows(deps: PrepareDeps, rows: readonly RowNamed[], asked: PreparingMany) {
+  await lockTogether(deps.pool, rows)
+  for (const { row } of rows) {
+    // Held first, because the proof takes a request. Once proven, no other payment of its block needs one.
+    if (isOperatorRefusal(row)) continue
+    await proveSenderOf(deps, await inTransaction(deps.pool, (sql) => prepareLocked(sql, row, asked)))
+  }
+  return await collect(rows, (one) => prepareOne(deps, one, asked, inTransaction))
+}
+
+/** The outcome for each payment if it were prepared now. Everything is undone. */
+export const previewRows = (deps: LedgerDb, rows: readonly RowNamed[], asked: PreparingMany) =>
+  collect(rows, (one) => prepareOne(deps, one, asked, inUndoneTransaction))
+
+/** The outcomes with their transfers and the sum of these. */
+async function collect(rows: readonly RowNamed[], outcomeOf: (one: RowNamed) => Promise<Outcome>) {
+  const outcomes: Outcome[] = []
+  for (const one of rows) outcomes.push(await outcomeOf(one))
+  const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
+  const sendNowWei = transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n)
+  return { results: outcomes.map(({ result }) => result), sendNowWei, transfers }
+}
+
 interface Outcome {
   result: OneOfMany
   /** The payment's transfer in the file; null if it has none. */
-  transfer: { to: Address; valueWei: Wei } | null
+  transfer: Transfer | null
 }
 
-async function prepareOne({ pool }: LedgerDb, { payment, row }: RowNamed, asked: Preparing): Promise<Outcome> {
+async function prepareOne(
+  { pool }: LedgerDb,
+  { payment, row }: RowNamed,
+  asked: PreparingMany,
+  within: typeof inTransaction,
+): Promise<Outcome> {
   const refused = ({ message: refusal }: OperatorRefusal): Outcome => ({
     result: { payment, from: null, valueWei: null, prepared: null, refusal },
     transfer: null,
   })
   if (isOperatorRefusal(row)) return refused(row)
-  return inTransaction(pool, async (sql) => {
+  return within(pool, async (sql) => {
     const found = await prepareLocked(sql, row, asked)
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
-    const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
+    const { sendNow, fileMadeAt } = found.answer
+    const isFiled = asked.skipsFiled === true && fileMadeAt !== null
+    const transfer = sendNow && !isFiled && from && valueWei > 0n ? { to: from, valueWei } : null
     // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
     if (transfer) await noteFile(sql, asked.actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }

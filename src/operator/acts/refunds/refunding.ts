@@ -16,7 +16,7 @@ import {
   withdrawRefunding,
 } from '../../../db/payments/refunds.ts'
 import { FINAL_DEPTH } from '../../../domain/finality.ts'
-import type { Evidence } from '../../../domain/payment.ts'
+import type { Evidence, HoldReason } from '../../../domain/payment.ts'
 import {
   type FinalBlock,
   isRefundSafe,
@@ -101,6 +101,8 @@ export interface Preparing extends SignerAddresses {
   actor: Actor
   note: string | null
   horizon: RefundHorizon
+  /** Refuses a payment that is held for another reason, or is no longer held. If left out, any payment without a node is prepared. */
+  heldFor?: HoldReason
 }
 
 /** Proves who paid, once the payment is held, if only one provider says so. @returns true if it has to be prepared again. */
@@ -120,10 +122,12 @@ interface Prepared {
 export async function prepareLocked(
   sql: Sql,
   key: PaymentKey,
-  { actor, note, horizon, signers }: Preparing,
+  { actor, note, horizon, signers, heldFor }: Preparing,
 ): Promise<Prepared | OperatorRefusal> {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
+  if (heldFor && !(payment.state === 'held' && [heldFor, 'refunding'].includes(payment.reason ?? '')))
+    return refuseAct('conflict', `The payment is no longer held for ${heldFor}: it is ${payment.state}.`)
   if (await isExpelled(sql, payment))
     return refuseAct(
       'conflict',

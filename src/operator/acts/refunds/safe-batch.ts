@@ -33,6 +33,29 @@ function safeBatch(
   return { ...file, meta: { ...file.meta, checksum: batchChecksum(file) } }
 }
 
+/**
+ * How many transfers one file has at most. A transfer to an account costs up to 40,000 gas, or more if a contract receives it. A transaction may use
+ * 16.7 million (EIP-7825).
+ */
+export const TRANSFERS_MAX = 200
+
+/** As many files as the transfers need, for the ledger's own chain. */
+export async function batchesOf(
+  sql: Sql,
+  transfers: readonly { to: Address; valueWei: Wei }[],
+  name: string,
+): Promise<SafeBatch[]> {
+  const files: SafeBatch[] = []
+  const count = Math.ceil(transfers.length / TRANSFERS_MAX)
+  for (let at = 0; at < transfers.length; at += TRANSFERS_MAX) {
+    const part = transfers.slice(at, at + TRANSFERS_MAX)
+    const description = `File ${files.length + 1} of ${count}: ${part.length} payments, each paid back to its payer with the exact amount`
+    const file = await batchOf(sql, part, { name, description })
+    if (file) files.push(file)
+  }
+  return files
+}
+
 /** The file for the ledger's own chain; null if there is nothing to pay. */
 export async function batchOf(
   sql: Sql,

@@ -8,6 +8,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { type Payment, type Read, useAdmin } from '../admin.ts'
 import { Choice, Pager, usePages } from '../pager.tsx'
+import { SafeFile } from '../safe-file.tsx'
 import { inWords } from '../values.ts'
 import { DecideMany } from './many.tsx'
 import { HEADINGS, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
@@ -52,7 +53,15 @@ function List() {
   }
   const mayChoose = filter.status === 'held'
   return (
-    <Section title="Payments" aside={<DismissDust />}>
+    <Section
+      title="Payments"
+      aside={
+        <>
+          <RefundAll />
+          <DismissDust />
+        </>
+      }
+    >
       <div className="stack">
         <Search from={filter.from ?? ''} choose={choose('from')} />
         <Filters filter={filter} choose={choose} />
@@ -182,6 +191,25 @@ function PaymentRow({ payment, chosen, choose }: RowProps) {
         {open && <PaymentDetail payment={payment} />}
       </details>
     </li>
+  )
+}
+
+function RefundAll() {
+  return (
+    <ActButton
+      label="Refund all of a reason"
+      act="payments/refunds/prepare-all"
+      says="Holds every such payment for its refund, and makes the files with which a Safe pays them. First preview their sum, then enter it. Send each file once, then record the refunds."
+      more={{ dryRun: { value: 'true' } }}
+      did={({ says, safeBatches }) => (
+        <div className="stack">
+          <p>{says}</p>
+          {safeBatches.map((safeBatch, place) => (
+            <SafeFile key={safeBatch.meta.checksum} safeBatch={safeBatch} name={`refunds-safe-${place + 1}.json`} />
+          ))}
+        </div>
+      )}
+    />
   )
 }
 

@@ -7,12 +7,19 @@ import { SafeFile } from '../safe-file.tsx'
 const Codes = listSection('referrals', {
   title: 'Referral codes',
   aside: () => (
-    <ActButton
-      main
-      label="Register a code"
-      act="referrals"
-      says="It counts from the next block on. Earlier payments keep the version of their block."
-    />
+    <>
+      <ActButton
+        main
+        label="Register a code"
+        act="referrals"
+        says="It counts from the next block on. Earlier payments keep the version of their block."
+      />
+      <ActButton
+        label="Register a list"
+        act="referrals/add"
+        says="Registers all of its codes, or none if a line is bad."
+      />
+    </>
   ),
   empty: <Empty title="No code yet.">A payment that names a code earns its payee a commission.</Empty>,
 })

@@ -258,7 +258,7 @@ export function useMostPerWallet(): (tier: Tier) => number {
   return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
 
-const isBoundToSome = ({ allowlistRoot, holdingWei }: Tier) => allowlistRoot !== null || holdingWei > 0n
+const isBoundToSome = ({ openTo }: Tier) => openTo !== 'everyone'
 
 /** Who may buy a tier, in words: wallets on its allowlist, holders of its token, or anyone. */
 export function whoMayBuy(tier: Tier): string[] {

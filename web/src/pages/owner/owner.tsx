@@ -23,6 +23,7 @@ import { NodesTable, Totals } from '../ledger/address.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
 import { Gifts } from './gifts.tsx'
 import { History } from './history.tsx'
+import { Referrals } from './referrals.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
 const ME = ['me'] as const
@@ -192,6 +193,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
       <History nodes={me.nodes} owner={me.address} />
       {wallet?.address === me.address && <Gifts wallet={wallet} />}
       <PaymentsOf address={me.address} />
+      {!hasEnded && <Referrals owner={me.address} />}
     </>
   )
 }
