@@ -117,7 +117,7 @@ test('what no longer fits does not take effect, and is reported', async () => {
   assert.deepEqual(await unfit(), ['priceTaken'], 'once')
 })
 
-test('two tiers never share a price: a price that another tier gave up ahead is its own for the grace', async () => {
+test('a price that a tier gives up ahead stays its own during the grace period', async () => {
   const time = (await headTime()) + 200
   await plan(time, { priceWei: wei(PRICE + 501n) }, 'other')
   await plan(time + GRACE - 1, { priceWei: wei(PRICE + 500n) })

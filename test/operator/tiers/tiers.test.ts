@@ -2,15 +2,15 @@
 // refusals, so an amount selects one tier only.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { runChecks } from '../../src/checks/check.ts'
-import { SALE_CHECKS } from '../../src/checks/sale.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
-import type { Hash } from '../../src/domain/units.ts'
-import { readNow } from '../../src/operator/acts/terms.ts'
-import { readFigure } from '../metrics/figure.ts'
-import { type Desk, startDesk } from '../support/operator.ts'
-import { lockIsAwaited } from '../support/postgres.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+import { runChecks } from '../../../src/checks/check.ts'
+import { SALE_CHECKS } from '../../../src/checks/sale.ts'
+import { inTransaction } from '../../../src/db/core/sql.ts'
+import type { Hash } from '../../../src/domain/units.ts'
+import { readNow } from '../../../src/operator/acts/terms.ts'
+import { readFigure } from '../../metrics/figure.ts'
+import { type Desk, startDesk } from '../../support/operator.ts'
+import { lockIsAwaited } from '../../support/postgres.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../../support/world.ts'
 
 const GRACE_SEC = 900
 const PRICE = ETHER / 50n

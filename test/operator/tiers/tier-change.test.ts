@@ -1,9 +1,9 @@
 // A tier's change in words.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { wei } from '../../src/domain/units.ts'
-import { changesIn, versionInWords as inWords, whatStillBuys } from '../../src/operator/acts/tier-change.ts'
-import { version } from '../domain/tiers/version.ts'
+import { wei } from '../../../src/domain/units.ts'
+import { changesIn, versionInWords as inWords, whatStillBuys } from '../../../src/operator/acts/tier-change.ts'
+import { version } from '../../domain/tiers/version.ts'
 
 const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000

@@ -2,8 +2,8 @@
 // pages show before.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { type Desk, startDesk } from '../../support/operator.ts'
+import { ETHER, paymentOf, type World } from '../../support/world.ts'
 
 let desk: Desk
 let world: World
