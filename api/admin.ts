@@ -378,7 +378,11 @@ export interface components {
             opensAt: number | null;
             closesAt: number | null;
             opensAfter: string | null;
-            openedBlock: number | null;
+            opened: {
+                blockNumber: components["schemas"]["BlockNumber"];
+                txIndex: number;
+                innerIndex: number;
+            } | null;
             allowlist: string | null;
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -405,7 +409,11 @@ export interface components {
             opensAt: number | null;
             closesAt: number | null;
             opensAfter: string | null;
-            openedBlock: number | null;
+            opened: {
+                blockNumber: components["schemas"]["BlockNumber"];
+                txIndex: number;
+                innerIndex: number;
+            } | null;
             allowlist: string | null;
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];

@@ -131,11 +131,13 @@ CREATE TABLE tiers (
   CHECK ((holding_wei = 0) = (holding_token IS NULL)),
   CHECK (closes_at > opens_at)
 );
--- A step of a ladder that has opened, at the block of the payment that took the last place of the tier before it. It never closes again.
+-- A step of a ladder that has opened, behind the payment that took the last place of the tier before it. It never closes again.
 CREATE TABLE tier_openings (
   tier_id text NOT NULL,
   opens_after text NOT NULL,
   from_block bigint NOT NULL,
+  tx_index int NOT NULL, -- -1: no payment took that place, and the step sells in the whole block
+  inner_index int NOT NULL,
   PRIMARY KEY (tier_id, opens_after)
 );
 CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;

@@ -98,7 +98,7 @@ export interface PaymentFacts {
   /** How many nodes of the tier are sold, to anyone, and how many earlier undecided payments reserve a place in it. */
   sold: number
   reserved: number
-  /** True if undecided payments up to this block may still sell out the tier on which this tier's opening depends. */
+  /** True if undecided payments before this one may still sell out the tier on which this tier's opening depends. */
   mayOpen: boolean
   /** The lists of the versions that sell. */
   listed: readonly Listed[]
@@ -254,9 +254,14 @@ function judgedBy(selection: TierSelection, facts: PaymentFacts): TierVersion | 
 
 /** The times that anyone needs to recompute a verdict that depends on time. */
 const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
-  const { opensAt, closesAt, graceSec, opensAfter, openedBlock } = tier
-  return { opensAt, closesAt, graceSec, blockTime, ...(opensAfter !== null && { opensAfter, openedBlock }) }
+  const { opensAt, closesAt, graceSec, opensAfter, opened } = tier
+  return { opensAt, closesAt, graceSec, blockTime, ...(opensAfter !== null && { opensAfter, ...openedAt(opened) }) }
 }
+
+const openedAt = (opened: TierVersion['opened']): Evidence => ({
+  openedBlock: opened?.blockNumber ?? null,
+  ...(opened && { openedTxIndex: opened.txIndex, openedInnerIndex: opened.innerIndex }),
+})
 
 const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 

@@ -1,5 +1,6 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
 // earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
+import { byPlace, type Place } from './sale/place.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
@@ -28,8 +29,8 @@ export interface TierVersion {
   closesAt: number | null
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
-  /** The block at which that tier was sold out; null while it is not. */
-  openedBlock: number | null
+  /** The place of the payment that took that tier's last place, behind which this one sells; null while it is not sold out. */
+  opened: Place | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
   fromBlock: number
@@ -74,10 +75,7 @@ export type TierSelection =
  * on sale takes precedence over a tier that is not. A version sells from its opening until the end of the grace period after its closing, by block
  * time.
  */
-export function selectTier(
-  versions: readonly TierVersion[],
-  payment: { valueWei: bigint; blockNumber: number; blockTime: number },
-): TierSelection {
+export function selectTier(versions: readonly TierVersion[], payment: Position & { valueWei: bigint }): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
@@ -107,11 +105,11 @@ export function holdingTokenOf(selection: TierSelection): Address | null {
   return [selection.tier, ...selection.others].find(({ holdingToken }) => holdingToken !== null)?.holdingToken ?? null
 }
 
-const sells = (version: TierVersion, payment: Block): boolean =>
+const sells = (version: TierVersion, payment: Position): boolean =>
   version.onSale && isOpen(version, payment) && !isClosed(version, payment.blockTime)
 
 /** Why a version does not sell. */
-const refusalOf = (tier: TierVersion, payment: Block): TierSelection => ({
+const refusalOf = (tier: TierVersion, payment: Position): TierSelection => ({
   kind: tier.onSale && !isOpen(tier, payment) ? 'notOpenYet' : 'offSale',
   tier,
 })
@@ -123,28 +121,28 @@ function strongerRefusal(one: TierSelection, other: TierSelection): TierSelectio
   return rank(other) > rank(one) ? other : one
 }
 
-interface Block {
-  blockNumber: number
+/** Where and when a payment is on the chain. */
+interface Position extends Place {
   blockTime: number
 }
 
 /** The earlier versions of this price in their grace period. `begun`: oldest first. */
-const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
+const formerAt = (begun: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
   gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
 
-const isOpen = (tier: TierVersion, block: Block): boolean =>
-  block.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, block)
+const isOpen = (tier: TierVersion, payment: Position): boolean =>
+  payment.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, payment)
 
-const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
-  opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
+const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: Position): boolean =>
+  opensAfter === null || (opened !== null && byPlace(opened, payment) < 0)
 
 /** The tier that must be sold out before this one opens, if nothing else prevents the payment from buying; null otherwise. */
-export function waitsForStep(selection: TierSelection, block: Block): string | null {
+export function waitsForStep(selection: TierSelection, { blockTime }: { blockTime: number }): string | null {
   if (selection.kind !== 'notOpenYet') return null
-  const { opensAt, opensAfter, openedBlock } = selection.tier
-  return openedBlock === null && (opensAt ?? 0) <= block.blockTime ? opensAfter : null
+  const { opensAt, opensAfter, opened } = selection.tier
+  return opened === null && (opensAt ?? 0) <= blockTime ? opensAfter : null
 }
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
@@ -179,7 +177,11 @@ export function lowestPriceAt(
   const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
   const prices = versions
     .map(({ priceWei }): bigint => priceWei)
-    .filter((valueWei) => sales.includes(selectTier(versions, { ...place, valueWei }).kind))
+    .filter((valueWei) =>
+      sales.includes(
+        selectTier(versions, { ...place, txIndex: Number.MAX_SAFE_INTEGER, innerIndex: 0, valueWei }).kind,
+      ),
+    )
   return prices.length === 0 ? null : prices.reduce(smaller)
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { beforeBlock } from '../../src/domain/sale/place.ts'
 import {
   isNearlySold,
   lowestPriceAt,
@@ -16,8 +17,9 @@ import { hash } from '../../src/domain/units.ts'
 import '../support/property.ts'
 import { GRACE_SEC, version } from './tiers/version.ts'
 
-const at = (blockNumber: number, valueWei: bigint, blockTime = blockNumber * 10) => ({
+const at = (blockNumber: number, valueWei: bigint, blockTime = blockNumber * 10, txIndex = 5) => ({
   blockNumber,
+  ...{ txIndex, innerIndex: 0 },
   blockTime,
   valueWei,
 })
@@ -114,7 +116,9 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
 ]
 const timed = [version({ opensAt: 150, closesAt: 300 })]
 const closesSooner = [version(), version({ version: 2, closesAt: 210, graceSec: 120, fromBlock: 20, fromTime: 200 })]
-const step = (openedBlock: number | null) => [version({ opensAfter: 'plus', openedBlock })]
+const step = (blockNumber: number | null, txIndex = 5) => [
+  version({ opensAfter: 'plus', opened: blockNumber === null ? null : { blockNumber, txIndex, innerIndex: 0 } }),
+]
 const postponed = [version(), version({ version: 2, opensAt: 5_000, fromBlock: 20, fromTime: 200 })]
 selections.push(
   ['the second before the opening sells nothing', timed, at(10, 100n, 149), 'notOpenYet basic@1'],
@@ -134,9 +138,12 @@ selections.push(
   ['an opening that is put off leaves a grace', postponed, at(21, 100n, 1_099), 'onSale basic@1 byGrace'],
   ['after which it is not open yet', postponed, at(21, 100n, 1_100), 'notOpenYet basic@2'],
   ['a step that no block has opened sells nothing', step(null), at(50, 100n), 'notOpenYet basic@1'],
-  ['the block before the one that opens a step sells nothing', step(50), at(49, 100n), 'notOpenYet basic@1'],
-  ['the block that opens a step sells', step(50), at(50, 100n), 'onSale basic@1'],
-  ['the block after it sells', step(50), at(51, 100n), 'onSale basic@1'],
+  ['the block before the one that opens a step sells nothing', step(50), at(49, 100n, 490, 9), 'notOpenYet basic@1'],
+  ['a payment before the one that opens a step buys nothing', step(50), at(50, 100n, 500, 4), 'notOpenYet basic@1'],
+  ['the payment that opens a step buys nothing of it', step(50), at(50, 100n), 'notOpenYet basic@1'],
+  ['the payment behind the one that opens a step buys', step(50), at(50, 100n, 500, 6), 'onSale basic@1'],
+  ['a step that no payment opens sells in the whole block', step(50, -1), at(50, 100n, 500, 0), 'onSale basic@1'],
+  ['the block after it sells', step(50), at(51, 100n, 510, 0), 'onSale basic@1'],
 )
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
@@ -305,7 +312,7 @@ test('what is paid before an opening is measured by its price, not taken for dus
 const [OLD, NEW, OTHER] = ['11', '22', '33'].map((byte) => hash(`0x${byte.repeat(32)}`))
 /** The lists of the versions that sell for a hundred at a block and time; null is a version without one. */
 const listsAt = (versions: readonly TierVersion[], blockTime: number, valueWei = 100n) => {
-  const selection = selectTier(versions, { valueWei, blockNumber: 110, blockTime })
+  const selection = selectTier(versions, at(110, valueWei, blockTime))
   if (selection.kind !== 'onSale') return selection.kind
   return [...new Set([selection.tier, ...selection.others].map(({ allowlist }) => allowlist))]
 }
@@ -321,7 +328,7 @@ test('a payment waits for the tier before its step, if only that keeps it from b
   }
   assert.deepEqual([waits({ opensAt: 150 }, 149), waits({ opensAt: 150 }, 150)], [null, 'plus'])
   assert.deepEqual(
-    [waits({}, 100), waits({ openedBlock: 11 }, 100), waits({ openedBlock: 10 }, 100)],
+    [waits({}, 100), waits({ opened: beforeBlock(11) }, 100), waits({ opened: beforeBlock(10) }, 100)],
     ['plus', null, null],
   )
 })

@@ -73,7 +73,7 @@ function saleOf(changes: Change[], openAt: (number | null)[]): { sale: Sale; beg
   for (const { tierId, opensAfter } of sale.versions) {
     const fromBlock = openAt[Number(opensAfter?.slice(1))]
     if (opensAfter === null || fromBlock === null || fromBlock === undefined) continue
-    const opening: Opening = { tierId, opensAfter, fromBlock }
+    const opening: Opening = { tierId, opensAfter, fromBlock, txIndex: 0, innerIndex: 0 }
     if (!sale.openings.some((other) => other.tierId === tierId && other.opensAfter === opensAfter))
       sale.openings.push(opening)
   }
@@ -134,7 +134,7 @@ export function toCode(one: Version, openings: Opening[]): TierVersion {
     holdingToken: one.holdingWei === 0n ? null : '0x00000000000000000000000000000000000000aa',
     payoutBps: 10_000,
     holdingRetrySec: 3_600,
-    openedBlock: opened?.fromBlock ?? null,
+    opened: opened ? { blockNumber: opened.fromBlock, txIndex: opened.txIndex, innerIndex: opened.innerIndex } : null,
     allowlist: one.allowlist as TierVersion['allowlist'],
   }
 }

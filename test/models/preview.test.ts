@@ -19,7 +19,7 @@ const anyTier = fc
     opensAt: fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1),
     closesAt: fc.constantFrom(null, null, null, NOW - 900, NOW - 899, NOW - 1, NOW, NOW + 1),
     opensAfter: fc.constantFrom(null, null, null, 'first'),
-    openedBlock: fc.constantFrom(null, 5),
+    opened: fc.constantFrom(null, { blockNumber: 5, txIndex: 0, innerIndex: 0 }),
     maxPerWallet: fc.constantFrom(1, 2, 3),
     holdingWei: fc.constantFrom(0n, 0n, 5n),
     onSale: fc.constantFrom(true, true, true, true, false),
@@ -30,7 +30,7 @@ const anyTier = fc
         ...{ tierId: 'basic', version: 1, tierNo: 1, label: 'Basic', priceWei: 10n, payoutBps: 10_000, graceSec: 900 },
         ...{ holdingRetrySec: 600, supply: null, allowlist: null, fromBlock: 1, fromTime: 1 },
         ...one,
-        openedBlock: one.opensAfter === null ? null : one.openedBlock,
+        opened: one.opensAfter === null ? null : one.opened,
         holdingToken: one.holdingWei === 0n ? null : '0xd1',
       }) as unknown as TierVersion,
   )
@@ -38,7 +38,7 @@ const anyTier = fc
 const PLUS = {
   ...{ tierId: 'plus', version: 1, tierNo: 2, label: 'Plus', priceWei: 20n, payoutBps: 10_000, graceSec: 900 },
   ...{ maxPerWallet: 9, holdingWei: 0n, holdingToken: null, holdingRetrySec: 600, onSale: true, supply: null },
-  ...{ opensAt: null, closesAt: null, opensAfter: null, openedBlock: null, allowlist: null, fromBlock: 1, fromTime: 1 },
+  ...{ opensAt: null, closesAt: null, opensAfter: null, opened: null, allowlist: null, fromBlock: 1, fromTime: 1 },
 } as unknown as TierVersion
 const codes = fc.constantFrom(
   ...[{ kind: 'none' }, { kind: 'none' }, { kind: 'none' }, null],
@@ -127,7 +127,7 @@ function asModel(facts: BuyerFacts): model.Preview {
   const gasWei = gasPriceWei === null ? null : GAS * gasPriceWei
   return {
     ...{ isQuoted: facts.quoted, time: facts.now, opensAt: tier.opensAt, closesAt: tier.closesAt },
-    ladder: tier.opensAfter === null ? null : tier.openedBlock === null ? 'shut' : 'open',
+    ladder: tier.opensAfter === null ? null : tier.opened === null ? 'shut' : 'open',
     ...{ supply: facts.most, sold: facts.sold, reserved: facts.reserved },
     allocation: listed?.allocation ?? null,
     paidOfTier: (listed?.used ?? 0) + ofTier,
@@ -143,7 +143,9 @@ function asModel(facts: BuyerFacts): model.Preview {
 /** The wallet's payment in the next block, with every fact read. */
 function asPayment(facts: BuyerFacts): PaymentFacts {
   const { tier, use, listed, code, contract, walletMax, heldWei, standing, sold, most, reserved } = facts
-  const selection = selectTier([tier], { valueWei: tier.priceWei, blockNumber: 10, blockTime: NOW })
+  const selection = selectTier([tier], {
+    ...{ valueWei: tier.priceWei, blockNumber: 10, blockTime: NOW, txIndex: 0, innerIndex: 0 },
+  })
   const { ofTier, ofAll } = placesOf(facts)
   const inner = { kind: 'inner' as const, ...contract }
   return {

@@ -2,24 +2,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { byPlace } from '../../src/db/payments/rows.ts'
 import { listedBy } from '../../src/domain/payment.ts'
+import { byPlace } from '../../src/domain/sale/place.ts'
 import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
 import { cases } from '../support/property.ts'
 import { type History, histories, toCode } from './histories.ts'
-import { allocationOf, choose, comesBefore, priceOwner, type Sale, supplyOf } from './sale.ts'
+import { allocationOf, type Block, choose, comesBefore, priceOwner, type Sale, supplyOf } from './sale.ts'
 
 const KINDS = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
 /** The model's choice and the code's, in the same words. */
-function choices(sale: Sale, valueWei: bigint, block: { number: number; time: number }) {
+function choices(sale: Sale, valueWei: bigint, block: Block) {
   const versions: TierVersion[] = sale.versions.map((one) => toCode(one, sale.openings))
-  const code = selectTier(versions, { valueWei, blockNumber: block.number, blockTime: block.time })
+  const code = selectTier(versions, {
+    ...{ valueWei, blockNumber: block.number, blockTime: block.time },
+    ...{ txIndex: block.txIndex ?? Number.MAX_SAFE_INTEGER, innerIndex: block.innerIndex ?? 0 },
+  })
   return { model: choose(sale, valueWei, block), code }
 }
 
 function compareChoice({ sale, payments }: History): void {
-  for (const { valueWei, block } of payments) {
+  // At the place of an opening, before it and behind it.
+  const places = [{}, { txIndex: 0, innerIndex: 0 }, { txIndex: 0, innerIndex: 1 }]
+  for (const [n, { valueWei, block: own }] of payments.entries()) {
+    const block = { ...own, ...places[n % places.length] }
     const { model, code } = choices(sale, valueWei, block)
     if (model.kind === 'held') {
       assert.equal(code.kind === 'onSale' ? 'sells' : KINDS[code.kind], model.reason, `of ${valueWei} in ${block.time}`)
@@ -107,7 +113,7 @@ test('places are taken in the order of the chain', () => {
   const payment = fc.record({ block: fc.nat(2), txIndex: fc.nat(2), innerIndex: fc.nat(2) })
   const compare = (a: { block: number; txIndex: number; innerIndex: number }, b: typeof a) => {
     const at = ({ block, txIndex, innerIndex }: typeof a) => ({ blockNumber: block, txIndex, innerIndex })
-    const order = byPlace(at(a) as Parameters<typeof byPlace>[0], at(b) as Parameters<typeof byPlace>[1])
+    const order = byPlace(at(a), at(b))
     assert.equal(Math.sign(order), comesBefore(a, b) ? -1 : comesBefore(b, a) ? 1 : 0)
   }
   fc.assert(fc.property(payment, payment, compare), { numRuns: cases(500) })

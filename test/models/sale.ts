@@ -29,12 +29,17 @@ export interface Version {
 export interface Block {
   number: number
   time: number
+  /** Where a payment is in the block; left out behind all of its payments. */
+  txIndex?: number
+  innerIndex?: number
 }
-/** A step of a ladder that opened at the block of the payment which took the last place before it. */
+/** A step of a ladder that opened behind the payment which took the last place before it. */
 export interface Opening {
   tierId: string
   opensAfter: string
   fromBlock: number
+  txIndex: number
+  innerIndex: number
 }
 export interface Sale {
   versions: Version[]
@@ -76,9 +81,9 @@ export function graced(sale: Sale, tierId: string, block: Block): Version[] {
 export function hasOpened(sale: Sale, one: Version, block: Block): boolean {
   if (one.opensAt !== null && block.time < one.opensAt) return false
   if (one.opensAfter === null) return true
-  return sale.openings.some(
-    (step) => step.tierId === one.tierId && step.opensAfter === one.opensAfter && step.fromBlock <= block.number,
-  )
+  const { number, txIndex = Number.MAX_SAFE_INTEGER, innerIndex = 0 } = block
+  const step = sale.openings.find(({ tierId, opensAfter }) => tierId === one.tierId && opensAfter === one.opensAfter)
+  return step !== undefined && comesBefore({ ...step, block: step.fromBlock }, { block: number, txIndex, innerIndex })
 }
 
 /** What a version says about a sale in a block, by its own terms. */

@@ -1,5 +1,5 @@
-// A ladder, in some seeds: one tier opens once another is sold out. At rest its places are recounted from the blocks, and with them the block
-// in which the step opens.
+// A ladder, in some seeds: one tier opens once another is sold out. At rest its places are recounted from the blocks, and with them the
+// place behind which the step opens.
 import assert from 'node:assert/strict'
 import type { Hash } from '../../src/domain/units.ts'
 import { ETHER } from '../support/world.ts'
@@ -12,11 +12,17 @@ import { count } from './tally.ts'
 interface Paid {
   ref: Hash
   inner: number
+  /** Its transaction's index in the block. */
+  index: number
   block: number
   state: string
   reason: string | null
   tierId: string | null
 }
+
+type At = Pick<Paid, 'block' | 'index' | 'inner'>
+const isBehind = (a: At, b: At) =>
+  a.block - b.block > 0 || (a.block === b.block && (a.index - b.index || a.inner - b.inner) > 0)
 
 /** The tier that is sold first, and the one that waits for it. */
 export const FIRST = 'basic'
@@ -58,24 +64,24 @@ export async function climb(play: Play): Promise<void> {
   }
 }
 
-/** The block from which the step sells, by the ledger; null while it waits. */
-async function openedBlock({ stage: { observer } }: Play): Promise<number | null> {
-  const [row] = await observer<{ block: number }[]>`
-    SELECT from_block AS block FROM tier_openings WHERE tier_id = ${STEP} AND opens_after = ${FIRST}`
-  return row?.block ?? null
+/** The place behind which the step sells, by the ledger; null while it waits. */
+async function openedAt({ stage: { observer } }: Play): Promise<At | null> {
+  const [row] = await observer<At[]>`
+    SELECT from_block AS block, tx_index AS index, inner_index AS inner FROM tier_openings WHERE tier_id = ${STEP} AND opens_after = ${FIRST}`
+  return row ?? null
 }
 
 /** Whether the service was right to hold a payment as `notOpenYet`. */
 export async function unopenedRightly(play: Play): Promise<(payment: Paid) => boolean> {
   if (!isLadder(play)) return () => false
-  const opened = await openedBlock(play)
-  return ({ reason, block }) => reason === 'notOpenYet' && (opened === null || block < opened)
+  const opened = await openedAt(play)
+  return (payment) => payment.reason === 'notOpenYet' && (opened === null || !isBehind(payment, opened))
 }
 
-/** The step opens in the block of the payment that took the last place before it, if nothing was reorganised or decided, and no one lied. */
+/** The step opens behind the payment that took the last place before it, if nothing was reorganised or decided, and no one lied. */
 export async function checkLadder(play: Play, payments: readonly Paid[]): Promise<void> {
   if (!isLadder(play)) return
-  const opened = await openedBlock(play)
+  const opened = await openedAt(play)
   if (opened !== null) count(play.tally, 'a step opened')
   if (payments.some(({ reason }) => reason === 'notOpenYet')) count(play.tally, 'too early for a step')
   if (play.restored || play.decided.size > 0 || play.foreign.length > 0 || play.lying) return
@@ -83,14 +89,15 @@ export async function checkLadder(play: Play, payments: readonly Paid[]): Promis
   const taken = payments.filter(({ tierId, state }) => tierId === FIRST && state === 'minted')
   // A contract's payment may take its place long after its block.
   if (taken.some(({ inner }) => inner > 0)) return
-  const opens = taken[firstSupply(play) - 1]?.block ?? null
-  assert.equal(opened, opens, 'I16: a step opens with the last place before it')
+  const last = taken[firstSupply(play) - 1]
+  const opens = last ? { block: last.block, index: last.index, inner: last.inner } : null
+  assert.deepEqual(opened && { ...opened }, opens, 'I16: a step opens with the last place before it')
   const ofStep = payments.filter(({ tierId }) => tierId === STEP)
-  const early = ofStep.filter(({ block }) => opens === null || block < opens)
+  const early = ofStep.filter((payment) => opens === null || !isBehind(payment, opens))
   const wrong = [
     ...early.filter(({ state }) => state === 'minted'),
-    ...ofStep.filter(({ reason, block }) => reason === 'notOpenYet' && opens !== null && block >= opens),
+    ...ofStep.filter((payment) => payment.reason === 'notOpenYet' && opens !== null && isBehind(payment, opens)),
   ]
-  assert.deepEqual(wrong, [], 'I16: a step sells from that block on, and not before')
+  assert.deepEqual(wrong, [], 'I16: a step sells behind that payment, and not before')
   count(play.tally, opens === null ? 'a step waits' : 'a step opened in order')
 }

@@ -33,6 +33,7 @@ export interface Paid {
   txHash: Hash
   /** 0: the transaction's own transfer. */
   inner: number
+  index: number
   from: Address
   value: bigint
   succeeded: boolean
@@ -49,7 +50,7 @@ export interface Paid {
 export async function checkSales(play: Play): Promise<void> {
   const { observer, world } = play.stage
   const payments = await observer<Paid[]>`
-    SELECT ref, tx_hash AS "txHash", inner_index AS inner, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
+    SELECT ref, tx_hash AS "txHash", inner_index AS inner, tx_index AS index, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
       extract(epoch FROM block_time)::bigint AS time, state, reason, tier_id AS "tierId",
       EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ? 'unreadable') AS unreadable
     FROM payments p WHERE state <> 'orphaned' AND from_address IS NOT NULL ORDER BY block_number, tx_index, inner_index`

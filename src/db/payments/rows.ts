@@ -41,14 +41,6 @@ export function paymentColumns(sql: Sql) {
     p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType", p.proof`
 }
 
-/** The order in which payments are judged: by block, then by position in it. Never by id, because a payment may return in another block. */
-export function byPlace(
-  a: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
-  b: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
-): number {
-  return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
-}
-
 /** Stores transfers found in blocks. @returns how many are new. */
 export async function insertIncomingTransfers(
   sql: Sql,

@@ -10,12 +10,12 @@ export const waitsForPlace = (sql: Sql, tierNos: readonly number[]): Fragment =>
   sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND ${mayStillBuy(sql)}`
 
 /**
- * True for a payment, held as `notOpenYet`, if its step was open in its block after all: the payment that took the last place before the step was
+ * True for a payment, held as `notOpenYet`, if its step was open at its place after all: the payment that took the last place before the step was
  * accepted long after its block. The conditions of a free place apply.
  */
 export function waitsForOpening(sql: Sql): Fragment {
   return sql`EXISTS (SELECT FROM tier_openings o
-      WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after AND o.from_block <= p.block_number)
+      WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after AND (o.from_block, o.tx_index, o.inner_index) < (p.block_number, p.tx_index, p.inner_index))
     AND (to_timestamp(t.opens_at) <= p.block_time) IS NOT FALSE AND ${mayStillBuy(sql)}`
 }
 

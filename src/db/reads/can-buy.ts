@@ -48,7 +48,7 @@ async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }
 /** The wallet's payments that are not judged yet, or that wait for room in the wallet. They are served before a new payment. */
 async function readWaiting(sql: Sql, wallet: Address): Promise<WaitingPayment[]> {
   return await sql<WaitingPayment[]>`
-    SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber",
+    SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber", p.tx_index AS "txIndex", p.inner_index AS "innerIndex",
       floor(extract(epoch FROM p.block_time))::bigint AS "blockTime", t.tier_no AS "tierNo"
     FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.from_address = ${wallet} AND p.succeeded AND p.state <> 'ignored'

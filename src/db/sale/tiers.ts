@@ -1,9 +1,10 @@
 // The operator's tiers with their versions. Rows are added, never changed, so the version in force at any block stays known.
+import type { Place } from '../../domain/sale/place.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** The input of a tier's version. */
-export type TierInput = Omit<TierVersion, 'version' | 'openedBlock'> & {
+export type TierInput = Omit<TierVersion, 'version' | 'opened'> & {
   holdingSymbol: string | null
   holdingDecimals: number | null
 }
@@ -23,7 +24,7 @@ export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
       on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt",
-      opens_after AS "opensAfter", o.from_block AS "openedBlock", allowlist, live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      opens_after AS "opensAfter", CASE WHEN o.from_block IS NOT NULL THEN jsonb_build_object('blockNumber', o.from_block, 'txIndex', o.tx_index, 'innerIndex', o.inner_index) END AS opened, allowlist, live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
       entered_by AS "enteredBy"
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
@@ -50,20 +51,25 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }
 
-/** Opens the steps that wait until this tier is sold out, as of the block of the payment that took its last place. Open steps stay open. */
-export async function openSteps(sql: Sql, tierId: string, block: number): Promise<string[]> {
+/** Opens the steps that wait until this tier is sold out, behind the payment that took its last place. Open steps stay open. */
+export async function openSteps(
+  sql: Sql,
+  tierId: string,
+  { blockNumber, txIndex, innerIndex }: Place,
+): Promise<string[]> {
   const opened = await sql<{ tierId: string }[]>`
-    INSERT INTO tier_openings (tier_id, opens_after, from_block)
-    SELECT tier_id, opens_after, ${block} FROM tiers WHERE live AND opens_after = ${tierId}
+    INSERT INTO tier_openings (tier_id, opens_after, from_block, tx_index, inner_index)
+    SELECT tier_id, opens_after, ${blockNumber}, ${txIndex}, ${innerIndex} FROM tiers WHERE live AND opens_after = ${tierId}
     ON CONFLICT DO NOTHING RETURNING tier_id AS "tierId"`
   return opened.map((row) => row.tierId)
 }
 
-/** The last block with a payment that took one of the tier's places, in the order of the chain. Only for a tier that has sold a place. */
-export async function readLastSale(sql: Sql, tierId: string): Promise<number> {
-  const [row] = await sql<{ block: number }[]>`
-    SELECT max(block_number) AS block FROM payments WHERE tier_id = ${tierId} AND state IN ('accepted', 'minting', 'minted')`
-  return row?.block ?? Promise.reject(new Error(`no payment took a place of ${tierId}`))
+/** Where the last payment is, in the order of the chain, that took one of the tier's places. Only for a tier that has sold a place. */
+export async function readLastSale(sql: Sql, tierId: string): Promise<Place> {
+  const [row] = await sql<Place[]>`
+    SELECT block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex" FROM payments
+    WHERE tier_id = ${tierId} AND state IN ('accepted', 'minting', 'minted') ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT 1`
+  return row ?? Promise.reject(new Error(`no payment took a place of ${tierId}`))
 }
 
 /** The numbers of the tiers that must sell out before a waiting step opens. */

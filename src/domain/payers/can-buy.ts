@@ -1,6 +1,7 @@
 // Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
 // payment that is otherwise in order, so no rule is written twice. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
+import type { Place } from '../sale/place.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, type Wei, wei } from '../units.ts'
 import type { ContractWalletMode, PayerCode } from './payer.ts'
@@ -9,9 +10,8 @@ import type { ContractWalletMode, PayerCode } from './payer.ts'
 const TRANSFER_GAS = 21_000n
 
 /** A wallet's payment that is not judged yet, or waits for room. */
-export interface WaitingPayment {
+export interface WaitingPayment extends Place {
   valueWei: Wei
-  blockNumber: number
   /** Unix seconds. */
   blockTime: number
   /** The tier of its verdict; null if it has none yet. */
@@ -128,10 +128,10 @@ export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Pass
 
 /** A closing applies at once, because only a buyer with an earlier quote may pay in its grace period. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
-  const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier
+  const { opensAt, closesAt, opensAfter, opened } = facts.tier
   const { sold, reserved, most, now } = facts
   const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
-  const passes = isOpen && (opensAfter === null || openedBlock !== null)
+  const passes = isOpen && (opensAfter === null || opened !== null)
   const opening = {
     check: 'opening' as const,
     passes,

@@ -228,10 +228,10 @@ export const previewSupply = defineReading({
 const stepsInWords = (history: readonly TierRow[], tierId: string): string[] =>
   history
     .filter((row) => row.live && row.opensAfter === tierId)
-    .map(({ tierId: step, openedBlock }) =>
-      openedBlock === null
+    .map(({ tierId: step, opened }) =>
+      opened === null
         ? `Tier ${step} opens once all of it is sold.`
-        : `Tier ${step} opened at block ${openedBlock}, so this supply cannot be raised.`,
+        : `Tier ${step} opened in block ${opened.blockNumber}, so this supply cannot be raised.`,
     )
 
 interface SupplyPreview {

@@ -26,7 +26,7 @@ export function refuseLadder(
   const waiting = steps.find(() => terms.supply === null)
   if (waiting)
     return refuseAct('conflict', `Tier ${waiting.tierId} opens once this one is sold out: it needs a supply.`)
-  const open = steps.find(({ onSale, openedBlock }) => onSale && openedBlock !== null)
+  const open = steps.find(({ onSale, opened }) => onSale && opened !== null)
   if (open && (terms.supply ?? 0) > (before?.supply ?? 0))
     return refuseAct(
       'conflict',

@@ -6,13 +6,14 @@ import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
 import { readPayerStandings } from '../../db/payments/payers.ts'
 import { readPlaces, type TierPlaces, type WalletUse, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
-import { byPlace, lockUnchanged, type Payment } from '../../db/payments/rows.ts'
+import { lockUnchanged, type Payment } from '../../db/payments/rows.ts'
 import { type LimitedTier, readLimitedTiers, type Undecided } from '../../db/payments/supply.ts'
 import { readListUse } from '../../db/sale/allowlists.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import { type HoldingReading, listedBy, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
+import { byPlace } from '../../domain/sale/place.ts'
 import { selectTier, type TierSelection, type TierVersion, waitsForStep, withSupply } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sold } from './open-steps.ts'
@@ -202,12 +203,12 @@ export class PageFacts {
     return tierNo === null ? undefined : this.#ledger.tiers.get(tierNo)
   }
 
-  /** True if the awaited tier is sold out, or undecided payments up to this block (not old ones that rest on one provider) may sell it out. */
-  #mayOpen(awaited: number | null, { blockNumber }: Payment): boolean {
+  /** True if the awaited tier is sold out, or undecided payments before this one (not old ones that rest on one provider) may sell it out. */
+  #mayOpen(awaited: number | null, payment: Payment): boolean {
     const tier = this.#tier(awaited)
     if (!tier || tier.supply === null) return false
     const mayTake = (earlier: Undecided) =>
-      earlier.blockNumber <= blockNumber && !(earlier.isOld && restsOnOne(this.#basis, earlier))
+      byPlace(earlier, payment) < 0 && !(earlier.isOld && restsOnOne(this.#basis, earlier))
     return tier.sold + [...tier.undecided, ...tier.early].filter(mayTake).length >= tier.supply
   }
 

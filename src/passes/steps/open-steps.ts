@@ -5,6 +5,7 @@ import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { lockTiers } from '../../db/payments/lock-order.ts'
 import { readSoldOut } from '../../db/payments/supply.ts'
 import { openSteps, readAwaited, readLastSale } from '../../db/sale/tiers.ts'
+import { beforeBlock } from '../../domain/sale/place.ts'
 import { isNearlySold, type TierVersion } from '../../domain/tiers.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 
@@ -16,7 +17,8 @@ export async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<v
     // Under these locks no other session can raise a supply in the meantime.
     await lockTiers(sql, awaited, { wait: true })
     const opened: string[] = []
-    for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))
+    for (const tierId of await readSoldOut(sql))
+      opened.push(...(await openSteps(sql, tierId, beforeBlock(cursor.number))))
     if (opened.length > 0) await notifyLedgerChanged(sql)
   })
 }

@@ -19,8 +19,21 @@ test('a verdict keeps the times, the list, the place and the payer by which it w
   const met = { byGrace: false, ...allowance, ...wallet, ...holding }
   const untimed = { opensAt: null, closesAt: null, graceSec: 900, blockTime: 1_000 }
   assert.deepEqual(of({}), met)
-  for (const times of [{ opensAt: 500 }, { closesAt: 2_000 }, { opensAfter: 'basic', openedBlock: 7 }]) {
-    const timed = { ...tier, ...times }
+  const opened = { blockNumber: 7, txIndex: 2, innerIndex: 1 }
+  const openedAt = { openedBlock: 7, openedTxIndex: 2, openedInnerIndex: 1 }
+  for (const [terms, times] of [
+    [{ opensAt: 500 }, { opensAt: 500 }],
+    [{ closesAt: 2_000 }, { closesAt: 2_000 }],
+    [
+      { opensAfter: 'basic', opened },
+      { opensAfter: 'basic', ...openedAt },
+    ],
+    [
+      { opensAfter: 'basic', opened: null },
+      { opensAfter: 'basic', openedBlock: null },
+    ],
+  ]) {
+    const timed = { ...tier, ...terms }
     assert.deepEqual(of({ selection: sale(timed) }), { ...met, ...untimed, ...times })
     const place = { supply: 5, sold: 5, reserved: 1 }
     const soldOut = { selection: { ...sale(timed), supply: 5 }, sold: 5, reserved: 1 }

@@ -26,7 +26,7 @@ export const tier: TierVersion = {
   opensAt: null,
   closesAt: null,
   opensAfter: null,
-  openedBlock: null,
+  opened: null,
   allowlist: null,
   fromBlock: 1,
   fromTime: 1,

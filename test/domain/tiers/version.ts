@@ -24,7 +24,7 @@ export function version(fields: Partial<TierVersion> & { price?: bigint } = {}):
     opensAt: null,
     closesAt: null,
     opensAfter: null,
-    openedBlock: null,
+    opened: null,
     allowlist: null,
     fromBlock: 10,
     fromTime: 100,

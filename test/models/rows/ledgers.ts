@@ -59,7 +59,7 @@ function paymentOf({ sale, payments }: History, one: Drawn['payments'][number]):
   if (picked === undefined) return null
   const { valueWei, block } = picked
   const { otherTier, pick, ...rest } = one
-  const choice = choose(sale, valueWei, block)
+  const choice = choose(sale, valueWei, { ...block, txIndex: one.txIndex, innerIndex: one.innerIndex })
   const other = sale.versions.find(({ tierId }) => tierId === otherTier)
   const tierId = other?.tierId ?? (choice.kind === 'sells' ? choice.tierId : (sale.versions[0]?.tierId ?? null))
   const state = rest.state as PaymentRow['state']
@@ -124,6 +124,8 @@ function nodeRows({ sale, nodes }: Ledger): Rows {
       tier_id: one.tierId,
       opens_after: one.opensAfter,
       from_block: one.fromBlock,
+      tx_index: one.txIndex,
+      inner_index: one.innerIndex,
     })),
     cohorts: tierNames.map((tierId) => ({
       ...{ cohort: tierNo(tierId), tier_no: tierNo(tierId), interval_sec: 60, next_due: 0, ...block(1) },

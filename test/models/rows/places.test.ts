@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { readPlaces, readWalletUse, walletUse } from '../../../src/db/payments/places.ts'
-import { byPlace } from '../../../src/db/payments/rows.ts'
 import { countPlaces, countPlacesOf } from '../../../src/db/payments/supply.ts'
 import { readFigures } from '../../../src/db/reads/metrics.ts'
 import { readQuote, readTiers } from '../../../src/db/reads/public-api.ts'
+import { byPlace } from '../../../src/domain/sale/place.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { type Drawn, drawn, HOLDERS, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
@@ -66,7 +66,7 @@ async function compare(given: Drawn): Promise<void> {
     assert.deepEqual(reserved, all(reserved, reservationsOf(ledger, tierId).length), `reserved of ${tierId}`)
     for (const one of ledger.payments) {
       const place = { blockNumber: one.block, txIndex: one.txIndex, innerIndex: one.innerIndex }
-      const earlier = undecided.filter((other) => !other.isOld && byPlace(other, place as never) < 0)
+      const earlier = undecided.filter((other) => !other.isOld && byPlace(other, place) < 0)
       assert.equal(earlier.length, reservedBefore(ledger, tierId, one), `reserved of ${tierId} before a payment`)
     }
   }

@@ -76,7 +76,7 @@ export function reservationsOf(ledger: Ledger, tierId: string): PaymentRow[] {
   for (const one of ledger.payments) {
     if (one.state !== 'seen') continue
     if (ledger.headTime - one.time >= HOUR_SEC) continue
-    const choice = choose(ledger.sale, one.valueWei, { number: one.block, time: one.time })
+    const choice = choose(ledger.sale, one.valueWei, { ...one, number: one.block })
     if (choice.kind === 'sells' && choice.tierId === tierId) found.push(one)
   }
   return found

@@ -78,7 +78,9 @@ test('a place goes to those whose payment waits for it, and to no other', async 
     const rows = {
       tiers: tierRows(sale),
       tier_openings:
-        sale.ladder === 'open' ? TIERS.map((n) => ({ tier_id: `t${n}`, opens_after: 't0', from_block: 1 })) : [],
+        sale.ladder === 'open'
+          ? TIERS.map((n) => ({ tier_id: `t${n}`, opens_after: 't0', from_block: 1, tx_index: 0, inner_index: 0 }))
+          : [],
       cursors: [{ name: 'follow', block_number: 1_000, block_hash: word(1_000), block_time: NOW }],
       payments: payments.map((one, n) => ({
         ...{ ...paid(1 + n, one), value_wei: one.valueWei, state: 'held', reason: 'soldOut' },

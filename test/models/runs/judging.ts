@@ -67,7 +67,7 @@ function placesOf(ledger: Ledger, { tierId, owner }: { tierId?: string | null; o
   const paid = ledger.payments.filter((one) => one.state === 'accepted' && isMeant(one.tierId, one.from))
   return nodes.length + paid.length
 }
-const placeOf = (one: Payment) => ({ number: one.block, time: one.time })
+const placeOf = (one: Payment) => ({ ...one, number: one.block })
 
 function reservedBefore(ledger: Ledger, payment: Payment, tierId: string): number {
   let count = 0

@@ -81,7 +81,14 @@ const rowsOf = ({ steps, payments }: model.Ladder): Rows => ({
 const paid = (id: number) => ({ id, ref: word(id), tx_hash: word(id), wallet: account(1), succeeded: true })
 const minted = (height: number): Row => ({
   ...{ ...paid(100), from_address: account(3), value_wei: 10n, state: 'minted', node_id: 1, tier_id: 't0' },
-  ...{ tier_version: 1, inner_index: 0, proof: 'proven', tx_index: 9, block_time: at(NOW - 900), ...inBlock(height) },
+  ...{
+    tier_version: 1,
+    inner_index: model.NODE_AT.innerIndex,
+    proof: 'proven',
+    tx_index: model.NODE_AT.txIndex,
+    block_time: at(NOW - 900),
+    ...inBlock(height),
+  },
 })
 const paymentRow = (one: model.Payment): Row => ({
   ...{ ...paid(one.id), from_address: one.from, value_wei: BigInt(10 + one.step), state: 'seen' },
@@ -109,7 +116,7 @@ async function judgeAll(sql: Sql, page: number): Promise<void> {
   }
 }
 
-test('a step opens at the block of the payment that took the last place before it, for all that came since in their order', async () => {
+test('a step sells behind the payment that took the last place before it, in the order of the chain', async () => {
   const compare = async (given: Drawn) => {
     const ladder = ladderOf(given)
     await tables.within(rowsOf(ladder), async (sql) => {
@@ -121,11 +128,11 @@ test('a step opens at the block of the payment that took the last place before i
         rows.map(({ id, state, reason }) => [id, reason ?? state]),
         ladder.payments.map(({ id }) => [id, fates.get(id)]).toSorted((a, b) => Number(a[0]) - Number(b[0])),
       )
-      const opened = await sql<{ id: string; block: number }[]>`
-        SELECT tier_id AS id, from_block AS block FROM tier_openings ORDER BY tier_id`
+      const opened = await sql<{ id: string; block: number; txIndex: number; innerIndex: number }[]>`
+        SELECT tier_id AS id, from_block AS block, tx_index AS "txIndex", inner_index AS "innerIndex" FROM tier_openings ORDER BY tier_id`
       assert.deepEqual(
-        opened.map(({ id, block }) => [id, block]),
-        openings.flatMap((block, n) => (block === null ? [] : [[`t${1 + n}`, block]])),
+        opened.map(({ id, ...place }) => [id, place]),
+        openings.flatMap((place, n) => (place === null ? [] : [[`t${1 + n}`, place]])),
       )
     })
   }

@@ -354,7 +354,7 @@ export function rowsOf(facts: Facts, back: Back): Rows {
     })),
     seed_blocks: upTo(facts.seeds).map((number) => ({ number, time: timeOf(number), seed: word(1), proof: 'proven' })),
     tier_openings: facts.openings
-      .map((block, n) => ({ tier_id: `t${n}`, opens_after: 'basic', from_block: block }))
+      .map((block, n) => ({ tier_id: `t${n}`, opens_after: 'basic', from_block: block, tx_index: 0, inner_index: 0 }))
       .filter(({ from_block: block }) => isRescan || block <= at),
     blocks: chain.map((number) => ({
       ...{ number, hash: hashOf(number), parent_hash: hashOf(number - 1 < 0 ? 99 : number - 1), time: timeOf(number) },

@@ -1,4 +1,4 @@
-// The steps of a ladder, as payments for them are judged: in the block that opens one, before it, and while it may yet open.
+// The steps of a ladder, as payments for them are judged: before and behind the payment that opens one, and while it may yet open.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { wei } from '../../../src/domain/units.ts'
@@ -26,31 +26,42 @@ const ladder = async () => {
     maxPerWallet: 3,
     opensAfter: 'before',
   })
+  await enterTier(world, { tierId: 'last', tierNo: 14, priceWei: wei(STEP + 1n), maxPerWallet: 3, opensAfter: 'step' })
   await world.settle()
 }
 
 for (const page of [1, 2, 500])
-  test(`a step opens for the whole block in which the last place before it is sold, pages of ${page}`, async () => {
+  test(`a step sells behind the payment that takes the last place before it, pages of ${page}`, async () => {
     const [step, before] = [STEP, PLACES].map((valueWei) => (n: number) => ({ from: payer(n), valueWei }))
     assert.ok(step && before)
     await enterPayments(world, [step(5), before(1), step(4), before(2), step(2), before(4)])
     await judgePages(world, page)
-    assert.equal(await statesOf(world), 'aaaaah')
+    assert.equal(await statesOf(world), 'hahaah')
   })
 
-test('who pays for a step first may take the last place before it as well', async () => {
+test('who pays too early for a step may still take the last place before it', async () => {
   await enterPayments(
     world,
-    [STEP, PLACES, PLACES].map((valueWei) => ({ from: payer(3), valueWei })),
+    [STEP, PLACES, PLACES, STEP].map((valueWei) => ({ from: payer(3), valueWei })),
   )
   await judgePages(world, 500)
-  assert.equal(await statesOf(world), 'aaa')
+  assert.equal(await statesOf(world), 'haaa')
 })
 
-test('a step opens for that whole block, even if the service judges it hours later', async () => {
+test('several steps open in one block, each behind the last place before it', async () => {
+  const last = STEP + 1n
+  await world.pool`UPDATE tiers SET supply = 1 WHERE tier_id = 'step'`
+  const paid = [last, PLACES, STEP, PLACES, last, STEP, last].map((valueWei, n) => ({ from: payer(1 + n), valueWei }))
+  await enterPayments(world, paid)
+  await judgePages(world, 1)
+  assert.equal(await statesOf(world), 'hahahaa')
+  await world.pool`UPDATE tiers SET supply = NULL WHERE tier_id = 'step'`
+})
+
+test('a step opens behind that payment, even if the service judges it hours later', async () => {
   await enterPayments(
     world,
-    [4, 1, 2].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
+    [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
   )
   await world.pool`UPDATE payments SET block_time = block_time - interval '2 hours'`
   await judgePages(world, 500)
