@@ -12,7 +12,7 @@ import {
   sentenceOf,
 } from '../operator/act.ts'
 import { type CommandTexts, type Operation, toldOf } from '../operator/define-act.ts'
-import type { Field } from '../operator/input.ts'
+import { type Field, withTimes } from '../operator/input.ts'
 import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError, WaitsError } from './errors.ts'
@@ -71,7 +71,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
   const { kind, asks, otherwise, first, fixed, columns, text } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
-    const given = { ...fieldsOf(call), ...fixed }
+    const given = withTimes(operation.fields, { ...fieldsOf(call), ...fixed })
     const found = await first?.(parts, given, call)
     if (found && 'result' in found) {
       await call.out.result(found.result, found.text)

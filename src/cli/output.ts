@@ -1,6 +1,7 @@
 // Output of a command. Results go to stdout, as text for people or as JSON. Everything else goes to stderr, so that a script can read only stdout,
 // and a person sees both.
 import { toJson } from '../lib/json.ts'
+import { timeInWords } from '../lib/times.ts'
 import { type Column, type ColumnKind, columnOf } from '../operator/columns.ts'
 import { type AtTerminal, Dialogue } from './dialogue.ts'
 import { RefusedError, UsageError } from './errors.ts'
@@ -95,11 +96,17 @@ export function outline(value: object): string {
   const entries = Object.entries(value).map(([name, of]) => [name, [of].flat() as unknown[]] as const)
   const pairs = entries
     .filter(([, all]) => !all.some(isNested))
-    .map(([name, all]) => [name, all.map((one) => (name.endsWith('Wei') ? ether(one) : cell(one))).join(' ')] as const)
+    .map(([name, all]) => [name, all.map((one) => shownAs(name, one)).join(' ')] as const)
   const nested = entries.flatMap(([name, all]) =>
     all.filter(isNested).map((one) => `${name}\n${outline(one).replaceAll(/^/gm, '  ')}`),
   )
   return [...(pairs.length > 0 ? [fields(pairs)] : []), ...nested].join('\n')
+}
+
+/** A field of a result: its name says whether it is an amount or a time. */
+function shownAs(name: string, value: unknown): string {
+  if (name.endsWith('Wei')) return ether(value)
+  return columnOf(name).kind === 'time' && typeof value === 'number' ? cell(new Date(value * 1_000)) : cell(value)
 }
 
 const isNested = (value: unknown): value is object =>
@@ -110,7 +117,7 @@ const ether = (wei: unknown) =>
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
-  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Date) return timeInWords(Math.floor(value.getTime() / 1000), Date.now() / 1000)
   return typeof value === 'object' ? toJson(value) : String(value)
 }
 

@@ -18,7 +18,7 @@ import {
 } from './act.ts'
 import type { Column } from './columns.ts'
 import { type Guard, mustWait, propose } from './guard.ts'
-import { type Check, type Read, readInput, type Shape } from './input.ts'
+import { type Check, type Read, readInput, type Shape, withTimes } from './input.ts'
 
 /** What the command line says about an act or a reading that has a command. */
 export interface CommandTexts<Result = never> {
@@ -200,7 +200,7 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
     if (isOperatorRefusal(read)) return read
     if (!(await mustWait(deps.pool, { sum }, read.asked))) return perform(declared, deps, actor, read.asked)
     const previewed = await preview?.(deps, actor, read.asked)
-    return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, proposedAs, input)
+    return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
   }
   const unguarded = called(declared)
   CONFIRMABLE.set(proposedAs, { scope, unguarded: unguarded as Called<never, object> as Called<EveryPart, object> })

@@ -3,6 +3,7 @@
 // answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
 import { checksum } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
+import { readTime } from '../lib/times.ts'
 import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
 
 /** Longest text that we store: a sentence or two. */
@@ -133,6 +134,28 @@ export const whole = (help: string, min: number, max: number, value = 'n'): Fiel
       return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? Number(number) : undefined
     },
   })
+
+/** A time, in unix seconds once it is parsed, from `least` on. */
+export const time = (help: string, least = 1): Field<number> =>
+  ofForm(help, {
+    schema: 'TimeInput',
+    value: 'time',
+    otherwise: 0,
+    form: 'a time like 2026-12-01T12:00Z, in 2h, or unix seconds',
+    parse: (given) => {
+      const read = readTime(given, Date.now() / 1000)
+      return read === undefined || read < least ? undefined : read
+    },
+  })
+
+/** An input with its times in unix seconds, so that `in 2h` still means the same time when the input is parsed again. */
+export const withTimes = (shape: Shape, input: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, given]) => {
+      const isTime = Object.hasOwn(shape, name) && shape[name]?.value === 'time'
+      return [name, (isTime ? shape[name]?.parse(given) : undefined) ?? given]
+    }),
+  )
 
 /** A row id, or any other number without special bounds. */
 export const id = (help: string): Field<number> => ({

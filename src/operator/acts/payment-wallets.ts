@@ -27,6 +27,7 @@ import {
 } from '../../domain/payment-wallets.ts'
 import { type FirstSaleTerms, GRACE_SEC_MAX, GRACE_SEC_MIN } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
+import { timeInWords } from '../../lib/times.ts'
 import type { FactoryRead, FollowRules, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
 import {
@@ -141,7 +142,7 @@ without a grace period.`,
 /** A proposed or completed change, for people. */
 export function changeInWords({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: WalletProposal): string {
   if (before === null) return `Buyers pay to ${wallet} from now on.`
-  const time = (at: number) => new Date(at * 1000).toISOString()
+  const time = (at: number) => timeInWords(at, Date.now() / 1000)
   const grace =
     stolen || graceUntil === null
       ? `No later payment to ${before} is a sale.`

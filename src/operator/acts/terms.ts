@@ -19,6 +19,7 @@ import { type CreditTerms, termsAt } from '../../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../../domain/terms.ts'
 import { inEther } from '../../domain/units.ts'
+import { timeInWords } from '../../lib/times.ts'
 import type { ChainReader } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
@@ -31,8 +32,6 @@ type TermsContext = LedgerDb & ChainRead & FactoryRead
 
 /** A year. If an interval is longer, its unit is probably wrong. */
 const INTERVAL_MAX_SEC = 365 * 86_400
-/** The contract's times have 40 bits. */
-const TIME_MAX = 2 ** 40 - 1
 
 /** An entry, and whether it is in force at the requested block time. */
 export interface TermsView extends TermsRow {
@@ -96,9 +95,7 @@ const ENTRY = {
   slotSec: field.orNull(
     field.whole('seconds between the cohorts of a tier; must divide the interval', 1, INTERVAL_MAX_SEC, 's'),
   ),
-  fromTime: field.orNull(
-    field.whole('the block time from which they are in force, in unix seconds', 0, TIME_MAX, 'unix'),
-  ),
+  fromTime: field.orNull(field.time('the block time from which they are in force', 0)),
   zero: field.flag('allow turns that pay nothing'),
   before: field.orNull(
     field.word('for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"', BEFORE),
@@ -161,7 +158,7 @@ export function proposalInWords({ changed, entries }: TermsProposal): string {
 }
 
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
-  `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
+  `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
 
 export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
@@ -173,7 +170,7 @@ export const takeBackTerms = defineGuardedAct({
   // The command has no such field, because it withdraws the latest entry, which it has shown.
   leavesOut: ['fromTime'],
   fields: {
-    fromTime: field.whole('the time from which the latest entry is in force', 0, TIME_MAX),
+    fromTime: field.time('the time from which the latest entry is in force', 0),
     reason: field.REASON,
   },
   onChain: true,

@@ -1,6 +1,7 @@
 // A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`. Pure.
 import type { TierVersion } from '../../domain/tiers.ts'
 import { inEther } from '../../domain/units.ts'
+import { inUtc } from '../../lib/times.ts'
 
 /** How we call a term. Others are not told. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -55,13 +56,11 @@ function shown(name: string, value: unknown): string {
   if (name === 'priceWei') return inEther(BigInt(String(value)))
   const isTime = name === 'opensAt' || name === 'closesAt'
   if (value === null || value === undefined || value === '-' || /^0(x0{64})?$/.test(String(value))) return 'none'
-  return isTime && /^\d+$/.test(String(value)) ? minuteOf(Number(value)) : String(value)
+  return isTime && /^\d+$/.test(String(value)) ? inUtc(Number(value)) : String(value)
 }
-
-const minuteOf = (time: number) => `${new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** When the grace period ends, with its day if that is another one. */
 function untilOf({ fromTime, graceSec }: TierVersion): string {
-  const [from, until] = [minuteOf(fromTime), minuteOf(fromTime + graceSec)]
+  const [from, until] = [inUtc(fromTime), inUtc(fromTime + graceSec)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
 }

@@ -18,6 +18,7 @@ import {
   type TierRefusal,
 } from '../../domain/tiers.ts'
 import { type Hash, hash, wei } from '../../domain/units.ts'
+import { timeInWords } from '../../lib/times.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
@@ -99,14 +100,11 @@ const TERMS = {
 const LIST = field.hash('')
 /** What we store when an allowlist is removed. */
 const NO_LIST = hash(`0x${'0'.repeat(64)}`)
-const TIMES_MAX = 2 ** 40
 /** Limits of the tier's sale; null keeps the current value, 0 means no limit. */
 const BOUNDS = {
   supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
-  opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
-  closesAt: field.orNull(
-    field.whole('when it closes, unix seconds of block time; a grace period follows; 0: never', 0, TIMES_MAX),
-  ),
+  opensAt: field.orNull(field.time('when it opens, by block time; 0: at once', 0)),
+  closesAt: field.orNull(field.time('when it closes, by block time; a grace period follows; 0: never', 0)),
   opensAfter: field.orNull(
     field.text('the tier that must be sold out before it opens; -: none', {
       max: 32,
@@ -358,7 +356,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
       'conflict',
       `Tier ${refusal.by} is on sale at that price, and the amount is what selects the tier.`,
     )
-  const until = new Date(refusal.untilTime * 1000).toISOString()
+  const until = timeInWords(refusal.untilTime, Date.now() / 1000)
   return refuseAct(
     'conflict',
     `That price still buys tier ${refusal.by} until ${until} (block time), because it was that tier’s price until recently.`,

@@ -31,7 +31,14 @@ interface Declared {
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const WORDS: Filled = { true: 'yes', false: 'no' }
-const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b', rows: '0x…,1' }
+const PLACEHOLDERS: Filled = {
+  wei: '0.01',
+  address: '0x…',
+  hash: '0x…',
+  list: 'a, b',
+  rows: '0x…,1',
+  time: '2026-12-01T12:00Z, in 2h',
+}
 
 /**
  * The fields that an act declares, without those already given. With `names`, only these fields and the reason. `more` adds what only the page knows.

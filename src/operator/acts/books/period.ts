@@ -4,6 +4,7 @@
 import { readBlock, readCursor } from '../../../db/blocks/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
+import { readDate } from '../../../lib/times.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
 import { ChainFault } from '../../../ports/faults.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
@@ -68,13 +69,8 @@ function parseMonth(given: unknown): AskedPeriod | undefined {
 function parseMoment(given: unknown): Moment | undefined {
   const text = String(given)
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return { block: Number(text) }
-  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN
-  const day = text.slice(0, 10)
-  // The parser reads 30 February as a day in March.
-  const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
-  return exact ? { time: Math.ceil(time / 1000) } : undefined
+  const time = readDate(text)
+  return time === undefined ? undefined : { time }
 }
 
 /** Finds a period's boundary blocks. Asks the chain only for blocks older than the stored headers. */

@@ -26,8 +26,6 @@ export const listReferrals = defineReading({
   columns: ['code', 'version', 'payee', 'commissionBps', 'opensAt', 'closesAt', 'fromBlock', 'enteredBy', 'enteredAt'],
 })
 
-const TIME = field.whole('', 1, 2 ** 40 - 1, 'unix')
-
 /** A code after an act. `changed` is false if the code was the same before. */
 export interface RegisteredReferral {
   referral: ReferralVersion
@@ -47,11 +45,8 @@ the version of their block. To end a code, register it again with --closes-at.`,
     code: CODE,
     payee: field.address('who is paid the commission'),
     commissionBps: field.whole('the commission, in basis points of the price', 0, COMMISSION_BPS_MAX, 'bps'),
-    opensAt: field.orNull({
-      ...TIME,
-      help: 'from when it counts, unix seconds of block time; by default from the next block on',
-    }),
-    closesAt: field.orNull({ ...TIME, help: 'until when it counts, unix seconds of block time; by default forever' }),
+    opensAt: field.orNull(field.time('from when it counts, by block time; by default from the next block on')),
+    closesAt: field.orNull(field.time('until when it counts, by block time; by default forever')),
     reason: field.REASON,
   },
   onChain: true,
