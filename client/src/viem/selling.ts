@@ -74,15 +74,12 @@ function comesBefore(a: NonNullable<TierVersion['opened']>, b: Position): boolea
 export const isClosing = ({ closesAt }: TierVersion, { timeSec }: Position): boolean =>
   closesAt !== null && timeSec >= secOf(closesAt)
 
-/** Whether a payments wallet sells in a block: `former` if another replaced it, and the grace period is over. Null if it is none of the service's. */
-export function standingOf({ wallets }: Sale, address: string, at: Position): 'sells' | 'former' | null {
+/** True if another payments wallet has replaced this one, and the grace period is over. A wallet that the service does not name is replaced. */
+export function isReplaced({ wallets }: Sale, address: string, at: Position): boolean {
   const place = wallets.findIndex((one) => one.address === address)
-  if (place < 0) return null
-  const isReplaced = wallets
-    .slice(place + 1)
-    .some(
-      ({ fromBlock, fromAt, graceSec }) =>
-        fromBlock <= at.blockNumber && secOf(fromAt) <= at.timeSec && at.timeSec - secOf(fromAt) >= graceSec,
-    )
-  return isReplaced ? 'former' : 'sells'
+  if (place < 0) return true
+  return wallets.slice(place + 1).some(({ fromBlock, fromAt, graceSec }) => {
+    const sinceSec = at.timeSec - secOf(fromAt)
+    return fromBlock <= at.blockNumber && sinceSec >= 0 && sinceSec >= graceSec
+  })
 }

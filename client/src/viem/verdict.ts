@@ -7,7 +7,7 @@ import type { Hex, Payment, Sale, TierVersion, Verdict } from '../types.ts'
 import { nullIfMissing, same, verifyAllowlist, verifyAllowlisted } from './allowlist.ts'
 import { factoryAbi } from './factory.ts'
 import { type ChainClient, placeOf, type VerifyOptions } from './place.ts'
-import { inForce, isClosing, type Position, selectSelling, standingOf } from './selling.ts'
+import { inForce, isClosing, isReplaced, type Position, selectSelling } from './selling.ts'
 
 export interface VerifiedVerdict {
   /** False if something differs. Null if the verdict is not public, or if something could not be checked. */
@@ -172,10 +172,8 @@ const BY_SERVICE: readonly Verdict['reason'][] = ['recheck', 'contractWallet']
 
 async function checkTerms(review: Review): Promise<void> {
   const { evidence, reason, at, sale, findings } = review
-  const standing = standingOf(sale, evidence.wallet, at)
-  findings.check('wallet', standing !== null)
   const { kind, versions } = selectSelling(sale, evidence.receivedWei, at)
-  const expected = standing === 'former' ? 'oldWallet' : kind === 'sells' ? null : kind
+  const expected = isReplaced(sale, evidence.wallet, at) ? 'oldWallet' : kind === 'sells' ? null : kind
   findings.check('reason', (BY_SALE.includes(reason) ? reason : null) === expected)
   if (BY_SERVICE.includes(reason)) findings.check('reason', null)
   const { tierId, tierVersion } = evidence

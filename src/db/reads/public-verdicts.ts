@@ -51,10 +51,10 @@ export async function readSale(sql: Sql, block: bigint): Promise<object | null> 
     ...{ opensAfter: one.opensAfter, opened: one.opened, allowlist: one.allowlist },
     ...{ fromBlock: one.fromBlock, fromAt: isoOf(one.fromTime) },
   }))
-  const wallets = (await readPaymentWallets(sql))
-    .filter(({ fromBlock }) => fromBlock <= blockNumber)
-    .map(({ wallet: address, fromBlock, fromTime, stolen, graceSec }) => {
-      return { address, fromBlock, fromAt: isoOf(fromTime), graceSec: stolen ? 0 : graceSec }
-    })
+  // Those not in force yet, too: a payment to one of them is a sale.
+  const wallets = (await readPaymentWallets(sql)).map((one) => ({
+    ...{ address: one.wallet, fromBlock: one.fromBlock, fromAt: isoOf(one.fromTime) },
+    graceSec: one.stolen ? 0 : one.graceSec,
+  }))
   return { blockNumber, versions, wallets }
 }
