@@ -144,6 +144,8 @@ interface Case {
 }
 type Evidence = NonNullable<Payment['verdict']>['evidence']
 const same = (payment: Payment) => payment
+const ALWAYS = ['txIndex', 'innerIndex', 'blockHash', 'wallet', 'receivedWei']
+const nullableOf = (evidence: Evidence) => Object.keys(evidence).filter((field) => !ALWAYS.includes(field))
 
 /** Recomputes the verdict on a payment, by both readings. @returns what is public of it; null if nothing is. */
 async function assertRight({ sql, ledger, one }: Omit<Case, 'dice' | 'others'>) {
@@ -162,7 +164,7 @@ async function hidesLie({ dice, others, ...rest }: Case): Promise<boolean | null
   const truth = await assertRight(rest)
   if (truth === null) return null
   const { sql, ledger, one } = rest
-  const lie = withLie(dice, truth.verdict.evidence, Object.keys(truth.verdict.evidence), others)
+  const lie = withLie(dice, truth.verdict.evidence, nullableOf(truth.verdict.evidence), others)
   const verdict = { ...truth.verdict, evidence: lie.said }
   const payment = { ...truth.payment, verdict }
   const { service } = await serviceOf(sql, ledger, one, () => payment)

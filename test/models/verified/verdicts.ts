@@ -136,7 +136,8 @@ function isTransfer(said: Payment, { kind, reason, evidence }: Verdict, shown: S
     evidence.blockHash === shown.blockHash &&
     evidence.txIndex === shown.txIndex &&
     (isInner || (sameText(said.from, shown.from) && sameText(evidence.wallet, shown.to))) &&
-    (isInner || evidence.receivedWei === shown.valueWei) &&
+    // A transaction's own transfer is listed as such.
+    (isInner ? !wallets.includes(shown.to) : evidence.receivedWei === shown.valueWei) &&
     evidence.receivedWei > 0n &&
     said.valueWei === evidence.receivedWei &&
     said.tierId === evidence.tierId &&
