@@ -113,8 +113,9 @@ export const ACTS = {
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
       atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+      fromTime: { help: "from when it holds, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
     },
-    leavesOut: ['onSale'],
+    leavesOut: ['onSale', 'dryRun'],
   },
   'tiers/{tierId}/sale': {
     scope: 'prices',
@@ -122,6 +123,15 @@ export const ACTS = {
       onSale: { help: "whether it is on sale", value: "true|false", required: true, words: ["true","false"] },
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
       atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+      fromTime: { help: "from when it holds, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
+      dryRun: { help: "only say what it would do", value: null, required: false, words: ["true","false"] },
+    },
+  },
+  'tiers/{tierId}/cancel': {
+    scope: 'prices',
+    fields: {
+      version: { help: "the number of the change", value: "n", required: true },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },

@@ -422,6 +422,16 @@ export interface components {
             cohorts: components["schemas"]["Count"];
             sold: components["schemas"]["Count"];
             versions: components["schemas"]["TierVersion"][];
+            planned: components["schemas"]["PlannedTier"][];
+        };
+        PlannedTier: {
+            tierId: components["schemas"]["TierId"];
+            version: number;
+            fromTime: components["schemas"]["UnixTime"];
+            says: string;
+            unfit: string | null;
+            enteredAt: components["schemas"]["Time"];
+            enteredBy: string;
         };
         SupplyPreview: {
             tierId: components["schemas"]["TierId"];
@@ -434,6 +444,8 @@ export interface components {
         TierEntered: {
             tier: components["schemas"]["Tier"];
             changed: boolean;
+            dryRun: boolean;
+            notes: string[];
             says: components["schemas"]["Says"];
         };
         Allowlist: {
@@ -1118,6 +1130,7 @@ export interface components {
             };
             tiers: components["schemas"]["TierEntered"];
             "tiers/{tierId}": components["schemas"]["TierEntered"];
+            "tiers/{tierId}/cancel": components["schemas"]["TierEntered"];
             "tiers/{tierId}/sale": components["schemas"]["TierEntered"];
             "contract-wallets": {
                 mode: components["schemas"]["ContractWalletMode"];

@@ -102,7 +102,8 @@ CREATE TABLE allowlist_nodes (
 -- PostgreSQL 15 has no STORAGE in CREATE TABLE.
 ALTER TABLE allowlist_nodes ALTER COLUMN nodes SET STORAGE EXTERNAL;
 
--- A version of a tier, in force from a block on until the next version. Only `live` is ever changed.
+-- A version of a tier, in force from a block on until the next one by (from_time, version) takes effect. A change entered ahead has no first block
+-- until the follower stores it, and then the terms that it does not name. Of other versions only `live` is ever changed.
 CREATE TABLE tiers (
   tier_id text NOT NULL CHECK (tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'),
   version int NOT NULL CHECK (version > 0),
@@ -124,13 +125,16 @@ CREATE TABLE tiers (
   closes_at bigint, -- a tier on sale until then still sells for the grace period; null: never
   opens_after text, -- the tier that must be sold out first; null: none
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
-  from_block bigint NOT NULL,
+  from_block bigint,
   from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
+  names text[], -- the terms that a change entered ahead names; null: it was not entered ahead
+  made_with bytea, -- the digest of the key or passkey that entered it; null: the command line
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
   PRIMARY KEY (tier_id, version),
   CHECK ((holding_wei = 0) = (holding_token IS NULL)),
-  CHECK (closes_at > opens_at)
+  CHECK (closes_at > opens_at),
+  CHECK (from_block IS NOT NULL OR (names IS NOT NULL AND NOT live))
 );
 -- A step of a ladder that has opened, behind the payment that took the last place of the tier before it. It never closes again.
 CREATE TABLE tier_openings (
@@ -143,8 +147,6 @@ CREATE TABLE tier_openings (
 );
 CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
 CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
--- The amount of a transfer selects the tier, so no two tiers on sale have one price.
-CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
 CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
 -- A version of a referral code, in force from a block on until the next version. Never changed.
@@ -1034,7 +1036,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
 -- Traces of a stolen key, signers that rest, and refunds that contradict the chain. A healthy ledger has none; every scrape counts them.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
-  'guardRefused', 'paidNodeExpelled', 'senderRests');
+  'guardRefused', 'paidNodeExpelled', 'senderRests', 'tierUnfit');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 

@@ -81,7 +81,8 @@ export interface components {
          *         "maxPerWallet": "operator",
          *         "holding": "operator",
          *         "supply": "contract"
-         *       }
+         *       },
+         *       "planned": []
          *     }
          */
         Tier: {
@@ -146,6 +147,25 @@ export interface components {
                 /** @enum {string} */
                 supply: "operator" | "contract" | "none";
             };
+            /** @description The terms that changes entered ahead will bring, the next first. A change holds from the first block whose time is not earlier. */
+            planned: {
+                /** Format: date-time */
+                fromTime: string;
+                label: string;
+                priceWei: components["schemas"]["Wei"];
+                maxPerWallet: number;
+                holdingWei: components["schemas"]["Wei"];
+                holdingToken: components["schemas"]["NullableAddress"];
+                payoutBps: number;
+                onSale: boolean;
+                supply: number | null;
+                /** Format: date-time */
+                opensAt: string | null;
+                /** Format: date-time */
+                closesAt: string | null;
+                opensAfter: string | null;
+                allowlistRoot: string | null;
+            }[];
         };
         Place: {
             blockNumber: number;

@@ -171,6 +171,11 @@ const ALERTS: Readonly<Record<string, Alert>> = {
     'The contract mints no more than {{ $value }} nodes of tier {{ $labels.tier }}, which is less than its supply.',
     { lasts: '2m', at: '/tiers' },
   ),
+  NodeLedgerTierChangeUnfit: ticket(
+    'max(node_ledger_tier_changes_unfit) > 0',
+    'A planned change of a tier did not take effect, because it no longer fitted. The former terms go on.',
+    { toldBy: 'tier.unfit', at: '/tiers' },
+  ),
   NodeLedgerForeignTransaction: page(
     'max(node_ledger_foreign_transactions) > 0',
     'A key of the service was used elsewhere, {{ $value }} times within a day. It is stolen, unless the ledger was restored.',

@@ -1,7 +1,7 @@
 // The demo sale for a first start with nothing configured: three tiers that show the rules at work. It is never used with the operator's own database
 // or chain.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
-import { insertTierVersion, readTierVersions, type TierInput } from '../db/sale/tiers.ts'
+import { insertTierVersion, lockTierTable, readTierVersions, type TierInput } from '../db/sale/tiers.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import { type Address, wei } from '../domain/units.ts'
 
@@ -69,7 +69,7 @@ export async function seedTiers(
     },
   ]
   await inTransaction(pool, async (sql) => {
-    await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+    await lockTierTable(sql)
     if ((await readTierVersions(sql)).length > 0) return
     for (const tier of tiers) await insertTierVersion(sql, tier, 'seed')
   })

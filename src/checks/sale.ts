@@ -9,10 +9,13 @@ import { readTiersNow } from '../db/payments/supply.ts'
 import { readModes } from '../db/sale/contract-wallets.ts'
 import { readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
+import { readTierPlans, readTierVersions } from '../db/sale/tiers.ts'
 import { termsAt } from '../domain/credit.ts'
 import { windowCallNeeded } from '../domain/payouts.ts'
+import { readChanges } from '../domain/sale/changes.ts'
 import { isNearlySold } from '../domain/tiers.ts'
 import { inEther } from '../domain/units.ts'
+import { inUtc } from '../lib/times.ts'
 import { type Checks, check, checkEach, ofLedger } from './check.ts'
 
 interface SaleExamined {
@@ -85,6 +88,20 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
     return { says: 'no tier is on sale', warn: '"node-ledger tiers create" enters one, "tiers on-sale" opens it.' }
   }),
 
+  'sale.changes': check('NodeLedgerTierChangeUnfit', ofLedger(readPlanned), ({ fit, unfit }) => {
+    const [first] = unfit
+    const next = fit[0]?.version
+    if (first) {
+      const { plan, why } = first
+      const todo = `It will not take effect (${why.kind}). "node-ledger tiers plans" says why, "tiers cancel" cancels it.`
+      return {
+        says: `change ${plan.version} of tier ${plan.tierId}, planned for ${inUtc(plan.fromTime)}, does not fit`,
+        warn: todo,
+      }
+    }
+    return next ? `${fit.length} planned, the next for ${inUtc(next.fromTime)} (${next.tierId})` : null
+  }),
+
   'sale.quote': check(null, ofLedger(readTiersNow), (tiers, { config: { QUOTE_TIER } }) => {
     if (QUOTE_TIER === null || tiers.some(({ tierId, onSale }) => onSale && tierId === QUOTE_TIER)) return null
     const todo = 'Set QUOTE_TIER to a tier on sale, or unset it.'
@@ -108,6 +125,10 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
       warn: `Sales beyond that are held (soldOut): "node-ledger tiers price ${tierId} --supply ${cap}".`,
     }
   }),
+}
+
+async function readPlanned(pool: Pool) {
+  return readChanges(await readTierVersions(pool), await readTierPlans(pool))
 }
 
 async function readTermsNow(pool: Pool) {

@@ -3,9 +3,10 @@
 import { byPlace, type Place } from './sale/place.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
-/** One version of a tier: in force from a block on, until the tier's next version. */
+/** One version of a tier: in force from a block on, until the tier's next version takes effect. */
 export interface TierVersion {
   tierId: string
+  /** Counts the entries of the tier. */
   version: number
   /** The tier's number on the contract. */
   tierNo: number
@@ -37,6 +38,11 @@ export interface TierVersion {
   /** Unix seconds. */
   fromTime: number
 }
+
+type Timed = Pick<TierVersion, 'fromTime' | 'version'>
+
+/** The order in which a tier's versions take effect: by time, and of equal times by entry. A change entered ahead has a lower number than later entries. */
+export const byEffect = (a: Timed, b: Timed): number => a.fromTime - b.fromTime || a.version - b.version
 
 /** The form of a tier's id. */
 export const TIER_ID_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/
@@ -111,9 +117,9 @@ export function decidingIn(versions: readonly TierVersion[], blockNumber: number
   })
 }
 
-/** The versions of a tier that took force up to a block, oldest first. */
+/** The versions of a tier that took effect up to a block, oldest first. */
 const begunBy = (ofTier: readonly TierVersion[], blockNumber: number) =>
-  ofTier.filter(({ fromBlock }) => fromBlock <= blockNumber).sort((a, b) => a.version - b.version)
+  ofTier.filter(({ fromBlock }) => fromBlock <= blockNumber).sort(byEffect)
 
 /** The token of which a buyer's holding is read: the first that a selling version asks for; null if none does. */
 export function holdingTokenOf(selection: TierSelection): Address | null {
@@ -171,7 +177,7 @@ const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boole
 const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   latestOf(versions.filter((version) => version.tierNo === tierNo))?.supply ?? null
 
-const latestOf = (ofTier: readonly TierVersion[]) => ofTier.toSorted((a, b) => a.version - b.version).at(-1)
+const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSorted(byEffect).at(-1)
 
 /** True if nine tenths of a supply are sold. We report that early, so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
@@ -202,11 +208,11 @@ export function lowestPriceAt(
 }
 
 /** The block time at which a version's grace period ends: the earliest end set by a later version. A grace period of 0 is over in every block. */
-const graceEnd = (after: readonly TierVersion[]) =>
+const graceEnd = (after: readonly Pick<TierVersion, 'fromTime' | 'graceSec'>[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
 /** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
-const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
+const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(sorted: readonly T[], priceWei: bigint) =>
   sorted
     .slice(0, -1)
     .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
@@ -224,13 +230,13 @@ export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInG
  * reserved for that tier during the grace period. `now` is the followed head's time. Null if there is no objection.
  */
 export function refuseTierVersion(
-  versions: readonly TierVersion[],
+  versions: readonly Omit<TierVersion, 'fromBlock'>[],
   candidate: { tierId: string; priceWei: bigint; onSale: boolean },
   now: number,
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
-    const sorted = [...ofTier].sort((a, b) => a.version - b.version)
+    const sorted = ofTier.toSorted(byEffect)
     const live = sorted.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }

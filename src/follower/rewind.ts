@@ -22,7 +22,7 @@ import { type RefundedPayment, readRefundedAbove, reopenRefunds } from '../db/pa
 import { rewindPayments } from '../db/payments/rows.ts'
 import { forgetWalletBalances, rewindWalletBalances } from '../db/payments/wallet.ts'
 import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
-import { rewindOpenings } from '../db/sale/tiers.ts'
+import { lockTierTable, rewindOpenings, rewindTierChanges } from '../db/sale/tiers.ts'
 import { rewindOutbox } from '../db/sends/outbox.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -63,7 +63,8 @@ export async function rewindTo(
 ): Promise<boolean> {
   const height = fork?.number ?? ctx.rules.startBlock - 1
   const rewound = await inTransaction(ctx.pool, async (sql) => {
-    // We lock the wallets before the cursor, in the same order as when a wallet is added.
+    // We lock tiers and wallets before the cursor, in the same order as when one is entered.
+    await lockTierTable(sql)
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
@@ -79,6 +80,7 @@ export async function rewindTo(
     if (cause === REORGANISATION) {
       await rewindWallets(sql, height)
       await rewindOpenings(sql, height)
+      await rewindTierChanges(sql, height)
     } else await noteMending(sql, expected.number)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)

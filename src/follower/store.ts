@@ -31,7 +31,7 @@ import { insertSeedBlocks, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
 import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
-import { readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
+import { lockTierTable, readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
@@ -48,6 +48,7 @@ import { asMintedTwice } from './minted-twice.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader, withBacking } from './seeds.ts'
+import { applyChanges, readChangeBlocks } from './tier-changes.ts'
 
 /** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
@@ -83,12 +84,19 @@ export async function storeRange(
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
   const cursor = { number: last.number, hash: last.hash, time: last.time }
-  const { turns, seedBlocks } = await readTurns(ctx, range, { known, changes, expected })
+  const [{ turns, seedBlocks }, changeBlocks] = await Promise.all([
+    readTurns(ctx, range, { known, changes, expected }),
+    readChangeBlocks(ctx, range, expected),
+  ])
 
   const storing = inTransaction(ctx.pool, async (sql) => {
+    if (changeBlocks.size > 0) await lockTierTable(sql)
     const begun = await beginRange(sql, range, { expected, known, cursor })
     if (!begun) return null
-    const { signers, tiers } = begun
+    const { signers } = begun
+    await applyChanges(ctx, sql, changeBlocks, expected)
+    // A payment may have the price of a change that has just taken effect.
+    const tiers = range.transfers.length > 0 ? await readTierVersions(sql) : []
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
     // The statements below do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones
@@ -120,27 +128,26 @@ export async function storeRange(
 
 /**
  * Locks the cursor, or sets the first one. Null if the ledger has changed since the range was read. Otherwise returns the accounts with pending
- * transactions, and the tiers if the range has transfers.
+ * transactions.
  */
 async function beginRange(
   sql: Sql,
   range: ObservedRange,
   { expected, known, cursor }: { expected: Cursor | null; known: readonly LedgerCohort[]; cursor: Cursor },
-): Promise<{ signers: readonly Address[]; tiers: readonly TierVersion[] } | null> {
+): Promise<{ signers: readonly Address[] } | null> {
   const current = await readCursor(sql, { lock: true })
   if (current?.hash !== expected?.hash) return null
   // Without a cursor there is nothing to lock, so we lock the wallets: no wallet can be added until we are done.
   if (!current) await lockWalletsForReading(sql)
-  const [watching, cohorts, tiers] = await Promise.all([
+  const [watching, cohorts] = await Promise.all([
     readWatching(sql),
     // The reconciler may have inserted a node that the ledger lacked, and so changed a cohort.
     range.events.length > 0 ? readCohorts(sql) : known,
-    range.transfers.length > 0 ? readTierVersions(sql) : [],
   ])
   if (!wasReadFor(range.watching, watching)) return null
   if (!isDeepStrictEqual(cohorts, known)) return null
   if (!current && !(await beginCursor(sql, cursor))) return null
-  return { signers: watching.signers, tiers }
+  return { signers: watching.signers }
 }
 
 /** Stores what the contract's events changed. Call it once the cohorts are written. */

@@ -126,6 +126,10 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     proposal: () => aProposal(),
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
+    change: async () => {
+      const planned = await runHere(['tiers', 'plans', '--json'], env)
+      return String(JSON.parse(planned.out).plans[0].version)
+    },
     delivery: async () => String((await aDelivery()).id),
     endpoint: async () => (await aDelivery()).endpoint,
     'list-file': () => temporaryFile(`address,allocation\n${world.at(6)},2\n`),

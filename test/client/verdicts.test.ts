@@ -42,7 +42,9 @@ before(async () => {
   ledger.getWellKnown = async () => ({ ...wellKnown, factoryAddress: desk.world.factory })
   const { request } = http(desk.world.chain.rpcUrl)({})
   chain = createChain({ transport: custom({ request: memo(request) }, { retryCount: 0 }) })
-  await play()
+  await enterTiers()
+  await playSales()
+  await playOthers()
 })
 after(() => desk.close())
 
@@ -54,7 +56,8 @@ async function pay(name: string, from: number, valueWei: bigint, to?: `0x${strin
   await judgeOnly(world)
 }
 
-async function play(): Promise<void> {
+/** Enters a tier for each rule. */
+async function enterTiers(): Promise<void> {
   const { world } = desk
   const now = Number((await world.chain.block()).timestamp)
   const { json: list } = await desk.post('allowlists', { rows: `${world.at(11)},1`, label: 'first', reason: 'sale' })
@@ -75,7 +78,10 @@ async function play(): Promise<void> {
   await enterTier(world, { tierId: 'changed', tierNo: 18, priceWei: wei(price(20)) })
   await world.giveTokens(world.at(15), HOLDING)
   await world.settle()
+}
 
+async function playSales(): Promise<void> {
+  const { world } = desk
   for (const n of [1, 2, 3]) await pay(`accepted ${n}`, 5, BASIC)
   await world.settle()
   await pay('walletLimit', 5, BASIC)
@@ -96,6 +102,11 @@ async function play(): Promise<void> {
   await pay('accepted by holding', 15, 5n * BASIC)
   await pay('accepted by grace', 16, price(7))
   await pay('accepted while closing', 17, price(8))
+}
+
+/** Payments that the operator decides, and transfers that buy nothing. The payments wallet changes last. */
+async function playOthers(): Promise<void> {
+  const { world } = desk
   await desk.post('senders', { address: world.at(18), label: 'Exchange', reason: 'hot wallet' })
   await pay('senderDenied', 18, BASIC)
   await pay('released', 19, BASIC - 2n)

@@ -155,9 +155,14 @@ const refused: [string, string, RegExp][] = [
   ['a payment is one node', node(2, h(13), '1'), /nodes_payment_id_key/],
   ['a node has an id of the chain', node(0, h(13), 'NULL'), /nodes_node_id_check/],
   [
-    'two tiers on sale never share a price',
-    tier(`'plus', 1, 2, 'Plus', 100, 1, 1, true, 1, 1, 'test', true, 0, NULL`),
-    /tiers_price_on_sale/,
+    'a version has a first block unless it was entered ahead',
+    tier(`'plus', 1, 2, 'Plus', 101, 1, 1, true, NULL, 1, 'test', false, 0, NULL`),
+    /tiers_check/,
+  ],
+  [
+    'a change that is planned is not live',
+    `${tier(`'basic', 2, 1, 'Basic', 100, 1, 1, true, 1, 1, 'test', false, 0, NULL`)}; UPDATE tiers SET names = '{label}', from_block = NULL, live = version = 2`,
+    /tiers_check/,
   ],
   [
     'a tier has one version in force',

@@ -153,7 +153,7 @@ describe('a small ledger', () => {
       holdingDecimals: 18,
       payoutBps: 20000,
       ...{ onSale: true, soldOut: false, state: 'open', supply: null, sold: 0, remaining: null, reserved: 0 },
-      ...{ opensAt: null, closesAt: null, opensAfter: null, allowlistRoot: null },
+      ...{ opensAt: null, closesAt: null, opensAfter: null, allowlistRoot: null, planned: [] },
       enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator', supply: 'none' },
     })
     assert.deepEqual([tiers[0].holdingToken, tiers[0].enforcedBy.holding], [null, 'none'])

@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { wei } from '../../src/domain/units.ts'
-import { changesIn, versionInWords, whatStillBuys } from '../../src/operator/acts/tier-change.ts'
+import { changesIn, versionInWords as inWords, whatStillBuys } from '../../src/operator/acts/tier-change.ts'
 import { version } from '../domain/tiers/version.ts'
 
 const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
+
+/** In words, from the block 800 that these versions begin in. */
+const versionInWords = (
+  ...[before, after]: Parameters<typeof inWords> extends [infer A, infer B, ...unknown[]] ? [A, B] : never
+) => inWords(before, after, 'from block 800')
 
 test('a new price says from when it is, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
@@ -27,7 +32,7 @@ test('a new price says from when it is, and until when the old one buys', () => 
   )
   assert.equal(versionInWords(null, after), `${after.label} at 0.012 ETH from block 800.`)
   assert.equal(
-    versionInWords(before, { ...before, fromBlock: 800, graceSec: 0 }),
+    versionInWords(before, { ...before, graceSec: 0 }),
     'the grace period ends from block 800.',
   )
   assert.match(

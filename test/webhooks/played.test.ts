@@ -208,6 +208,13 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   'referrals.changed': () => done('referrals', { code: 'friends', payee: world.at(9), commissionBps: 500 }),
   'tier.scarce': () => buyOf('rare', 9),
   'tier.sold': () => buyOf('last', 10),
+  'tier.unfit': async () => {
+    await done('tiers/basic', { label: 'Late', fromTime: 'in 1h' })
+    // As if the other tier had that price by now, through something that no entry foresees.
+    await world.pool`UPDATE tiers SET names = '{"priceWei"}', price_wei = (SELECT price_wei FROM tiers WHERE tier_id = 'plus' AND live) WHERE from_block IS NULL`
+    await world.chain.mine(2, 3_700)
+    await world.settle()
+  },
   'wallet.changed': () => done('payment-wallets', { address: world.at(14) }),
   'signer.down': async () => {
     await world.pay(6, BASIC)

@@ -18,9 +18,12 @@ export interface Selling {
 
 const secOf = (time: Date) => time.getTime() / 1000
 
+/** The latest first: by the time from which they count, then by entry. */
+const byEffect = (a: TierVersion, b: TierVersion): number => secOf(b.fromAt) - secOf(a.fromAt) || b.version - a.version
+
 /** The tier's version in force in a block. */
 export const inForce = ({ versions }: Sale, tierId: string): TierVersion | undefined =>
-  versions.filter((one) => one.tierId === tierId).toSorted((a, b) => b.version - a.version)[0]
+  versions.filter((one) => one.tierId === tierId).toSorted(byEffect)[0]
 
 export function selectSelling(sale: Sale, valueWei: bigint, at: Position): Selling {
   const begun = sale.versions.filter(({ fromBlock }) => fromBlock <= at.blockNumber)
@@ -44,7 +47,7 @@ export function selectSelling(sale: Sale, valueWei: bigint, at: Position): Selli
 
 /** A tier's version in force, then those still in their grace period, the newest first. */
 function aliveOf(ofTier: readonly TierVersion[], timeSec: number): TierVersion[] {
-  const [now, ...former] = ofTier.toSorted((a, b) => b.version - a.version)
+  const [now, ...former] = ofTier.toSorted(byEffect)
   if (!now) return []
   const alive = [now]
   let endSec = Number.POSITIVE_INFINITY

@@ -16,7 +16,7 @@ export interface VerifiedVerdict {
   isPublic: boolean
   /** Names of the fields that differ: of the payment, and of its verdict's evidence. `reason`: the verdict does not follow from the evidence. */
   differences: string[]
-  /** Names of the fields that your provider does not show, or nobody can. */
+  /** Names of the fields that your provider does not show, or no provider can. */
   unchecked: string[]
   said: Payment
 }

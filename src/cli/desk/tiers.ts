@@ -1,58 +1,55 @@
 // What `node-ledger tiers …` shows before a change, which is a new version: the tier as it is, and what is entered.
 
-import type { EveryPart, Fields } from '../../operator/act.ts'
-import { changesIn, whatStillBuys } from '../../operator/acts/tier-change.ts'
-import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/acts/tiers.ts'
+import type { EveryPart } from '../../operator/act.ts'
+import type { EnteredTier } from '../../operator/acts/tier-entry.ts'
+import { changeTier, setOnSale } from '../../operator/acts/tiers.ts'
 import type { Command } from '../command.ts'
-import { commandOf, type View } from '../operator.ts'
+import { actorHere } from '../database.ts'
+import { accepted, commandOf, type View } from '../operator.ts'
 import { outline, preview } from '../output.ts'
 
-const CHANGE: View = {
+/** Shows what the act would do. */
+const changeBy = (act: typeof changeTier): View => ({
   first: async (parts: EveryPart, input, call) => {
-    const { tiers } = await listTiers(parts)
-    const known = tiers.find(({ tierId }) => tierId === input.tierId)
-    if (!known) {
-      preview(call, `${outline(input)}\nOn sale from the next block on.`)
-      return null
-    }
-    const changes = changesIn(known, input).join(', ') || 'No change'
-    preview(call, `${changes} from the next block on. ${graceInWords(known, input, parts)}`.trimEnd())
+    const entry = accepted(await act(parts, actorHere(), { ...input, dryRun: true }), call)
+    preview(call, entry.notes.join('\n'))
     return null
   },
-  text: ({ tier: { versions: _, ...tier } }: EnteredTier, outcome) => `${outcome}\n${outline(tier)}`,
-}
+  text: TEXT,
+})
+const TEXT = ({ tier: { versions: _, ...tier } }: EnteredTier, outcome: string) => `${outcome}\n${outline(tier)}`
 
 export const VIEWS: Readonly<Record<string, View>> = {
-  'tiers create': CHANGE,
-  'tiers price': CHANGE,
+  'tiers create': {
+    first: (_parts, input, call) => {
+      preview(call, `${outline(input)}\nOn sale from the next block on.`)
+      return null
+    },
+    text: TEXT,
+  },
+  'tiers price': changeBy(changeTier),
+  'tiers cancel': { text: TEXT },
 }
 
 export const more = (): Command[] => [
   commandOf(setOnSale.operation, {
-    ...CHANGE,
+    ...changeBy(setOnSale),
     command: 'tiers on-sale',
     summary: 'put a tier on sale again',
     fixed: { onSale: true },
-    leavesOut: ['graceSec', 'atOnce'],
+    leavesOut: ['graceSec', 'atOnce', 'dryRun'],
     examples: ['tiers on-sale plus --yes'],
     asks: 'Put it on sale?',
   }),
   commandOf(setOnSale.operation, {
-    ...CHANGE,
+    ...changeBy(setOnSale),
     command: 'tiers off-sale',
     summary: 'take a tier off sale; its nodes are still credited',
     details:
       'It still sells for a grace period, because caches keep quotes. The service holds later payments (saleClosed).',
     fixed: { onSale: false },
+    leavesOut: ['dryRun'],
     examples: ['tiers off-sale plus --reason "sold out" --yes'],
     asks: 'Take it off sale?',
   }),
 ]
-
-/** Until when the current terms still apply to sales. */
-function graceInWords(known: TierView, input: Fields, { rules }: EveryPart): string {
-  const still = whatStillBuys(known, input)
-  if (still === null) return ''
-  if (input.atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
-  return `Then ${still} for another ${Number(input.graceSec ?? nextGraceSec(known.versions, rules)) / 60} minutes.`
-}

@@ -205,7 +205,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
     JOIN cohorts c ON c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
     LEFT JOIN tiers paid ON paid.tier_id = p.tier_id AND paid.version = p.tier_version
     CROSS JOIN LATERAL (SELECT bool_or(v.tier_no = c.tier_no) AS own, bool_or(NOT EXISTS (SELECT FROM tiers later
-        WHERE later.tier_id = v.tier_id AND later.version > v.version AND later.from_block <= p.block_number)) AS in_force
+        WHERE later.tier_id = v.tier_id AND (later.from_time, later.version) > (v.from_time, v.version) AND later.from_block <= p.block_number)) AS in_force
       FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) priced
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
   return rows.map((row) => {
@@ -235,9 +235,8 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
     SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
     FROM ${rows} JOIN payments p ON p.id = r."paymentId"
     LEFT JOIN LATERAL (
-      SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
-      ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
-      LIMIT 1) t ON true`
+      SELECT tier_id, version FROM tiers, LATERAL (SELECT CASE WHEN from_block <= p.block_number THEN 1 ELSE -1 END AS sign) begun
+      WHERE tier_no = r."tierNo" AND from_block IS NOT NULL ORDER BY sign DESC, sign * from_time DESC, sign * version DESC LIMIT 1) t ON true`
   const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
     tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
   const moved = await moveAndRead(

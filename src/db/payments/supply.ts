@@ -130,7 +130,7 @@ async function readUndecided(
 /**
  * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
  * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
- * the followed block, because a raise counts only from its block on.
+ * the followed block, because a raise counts only from its block on. A supply lowered ahead may be below what is sold; then what is sold is shown.
  */
 export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
   const of = [...places.values()]
@@ -142,7 +142,7 @@ export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragmen
     LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
-      ORDER BY v.version DESC LIMIT 1)) own
+      ORDER BY v.from_time DESC, v.version DESC LIMIT 1)) lowest, LATERAL (SELECT CASE WHEN lowest IS NOT NULL THEN greatest(lowest, sold) END AS own) shown
   WHERE live`
 }
 

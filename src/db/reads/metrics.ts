@@ -130,6 +130,10 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
     'Paid nodes that the contract’s owner expelled, found within a day; counted up to 10,000.',
     ofLastDay(actsOf('node.expelled')),
   ],
+  node_ledger_tier_changes_unfit: [
+    'Planned changes of tiers that did not take effect, within a day; counted up to 10,000.',
+    ofLastDay(actsOf('tier.unfit')),
+  ],
   node_ledger_payments: [
     'Payments that wait, by status; counted up to 10,000.',
     each(`SELECT status, coalesce(n, 0) AS value FROM unnest('{seen,accepted,minting,held}'::text[]) status LEFT JOIN (

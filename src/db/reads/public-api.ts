@@ -1,5 +1,6 @@
 // The public API's reads of the ledger, one statement per route, as objects with the API's fields. Reads of tiers first ask which payments reserve a
 // place. Every statement uses indexes, at a cost that does not grow with the ledger. Nothing here writes.
+import { readChanges, type TierTerms } from '../../domain/sale/changes.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
@@ -9,6 +10,7 @@ import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
 import type { Assurance } from '../payments/assurance.ts'
 import { countPlaces, tiersNow } from '../payments/supply.ts'
+import { readTierPlans, readTierVersions } from '../sale/tiers.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
@@ -87,12 +89,13 @@ export interface TierRow {
   reserved: number
   remaining: number | null
   opensAt: string | null
+  planned: ReturnType<typeof plannedTier>[]
 }
 
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
   const places = await countPlaces(sql)
-  const tiers = await sql<TierRow[]>`
+  const tiers = await sql<Omit<TierRow, 'planned'>[]>`
     SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
       holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
       holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
@@ -101,7 +104,21 @@ export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
       json_build_object('price', 'operator', 'maxPerWallet', 'operator',
         'holding', CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END, 'supply', "supplyBy") AS "enforcedBy"
     FROM (${tiersNow(sql, places)}) now ORDER BY tier_no`
-  return { tiers }
+  const plans = await readTierPlans(sql)
+  const fit = plans.length === 0 ? [] : readChanges(await readTierVersions(sql), plans).fit
+  const plannedOf = (id: string) => fit.flatMap(({ version }) => (version.tierId === id ? plannedTier(version) : []))
+  return { tiers: tiers.map((tier) => ({ ...tier, planned: plannedOf(tier.id) })) }
+}
+
+/** The terms that a planned change will bring, if nothing else changes. */
+function plannedTier(version: TierTerms & { fromTime: number }) {
+  const { label, maxPerWallet, holdingToken, payoutBps, onSale, supply, opensAfter, allowlist: allowlistRoot } = version
+  const [priceWei, holdingWei] = [version.priceWei.toString(), version.holdingWei.toString()]
+  const timeOf = (time: number | null) => (time === null ? null : new Date(time * 1000).toISOString())
+  const [opensAt, closesAt] = [timeOf(version.opensAt), timeOf(version.closesAt)]
+  const fromTime = timeOf(version.fromTime)
+  const terms = { label, priceWei, maxPerWallet, holdingWei, holdingToken, payoutBps, onSale }
+  return { fromTime, ...terms, supply, opensAt, closesAt, opensAfter, allowlistRoot }
 }
 
 /** GET /api/nodes/:address: the wallet's nodes, oldest first; the contract's cap bounds how many there can be. */

@@ -65,6 +65,13 @@ export async function readPublished(
   return page ?? null
 }
 
+/** The largest allocation of a list; 0 if there is no such list. Reads all its rows. */
+export async function readLargestAllocation(sql: Sql, root: Hash): Promise<number> {
+  const [row] = await sql<{ largest: number }[]>`
+    SELECT coalesce(max(allocation), 0) AS largest FROM allowlist_entries WHERE list = (SELECT id FROM allowlists WHERE root = ${root})`
+  return row?.largest ?? 0
+}
+
 /** Rows of a list, and some of its tree's nodes: whole pages from `firstPage` on, except that the very last page may be short. */
 export interface AllowlistPart {
   addresses: readonly Address[]

@@ -1,32 +1,47 @@
-// The operator's tiers with their versions. Rows are added, never changed, so the version in force at any block stays known.
+// The operator's tiers: their versions, and the changes that are entered ahead. A version is never changed. A planned change is a row without a first
+// block; the follower gives it that block, and the terms that it does not name, when its time comes (follower/tier-changes.ts).
+import type { PlannedChange, StoredVersion, TermName, TierTerms } from '../../domain/sale/changes.ts'
 import type { Place } from '../../domain/sale/place.ts'
-import type { TierVersion } from '../../domain/tiers.ts'
-import type { Sql } from '../core/sql.ts'
+import { toJson } from '../../lib/json.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
 
 /** The input of a tier's version. */
-export type TierInput = Omit<TierVersion, 'version' | 'opened'> & {
-  holdingSymbol: string | null
-  holdingDecimals: number | null
-}
+export type TierInput = TierTerms & Pick<StoredVersion, 'fromBlock' | 'fromTime'>
 
-/** A version of a tier with all its inputs. Times are ISO 8601. */
-export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
+/** A version of a tier with all its inputs. */
+export interface TierRow extends StoredVersion {
   /** True for the tier's latest version, on sale or not. */
   live: boolean
-  enteredAt: string
   enteredBy: string
 }
+export type TierPlan = PlannedChange<TierRow>
 
-/** Every version of every tier, with who entered it and when, by tier number and version. There are few. */
+const columns = (sql: Sql): Fragment => sql`
+  tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei", max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei",
+  holding_token AS "holdingToken", holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
+  on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt",
+  opens_after AS "opensAfter", allowlist, live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt", entered_by AS "enteredBy",
+  CASE WHEN o.from_block IS NOT NULL THEN
+    jsonb_build_object('blockNumber', o.from_block, 'txIndex', o.tx_index, 'innerIndex', o.inner_index) END AS opened`
+
+/** Every version of every tier, with who entered it and when, by tier number and in the order in which they took effect. There are few. */
 export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
   return await sql<TierRow[]>`
-    SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
-      max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
-      holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
-      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt",
-      opens_after AS "opensAfter", CASE WHEN o.from_block IS NOT NULL THEN jsonb_build_object('blockNumber', o.from_block, 'txIndex', o.tx_index, 'innerIndex', o.inner_index) END AS opened, allowlist, live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
-      entered_by AS "enteredBy"
-    FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
+    SELECT ${columns(sql)} FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
+    WHERE t.from_block IS NOT NULL ORDER BY tier_no, from_time, version`
+}
+
+/**
+ * The planned changes with a time after this one, by default after the followed block's. Leaves out those of a key or passkey that was revoked since.
+ * A plan that stays without a first block did not take effect.
+ */
+export async function readTierPlans(sql: Sql, afterTime: number | null = null): Promise<TierPlan[]> {
+  return await sql<TierPlan[]>`
+    SELECT ${columns(sql)}, to_json(names) AS names FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
+    WHERE t.from_block IS NULL AND from_time > coalesce(${afterTime}::bigint, (SELECT block_time FROM cursors WHERE name = 'follow'), 0)
+      AND NOT EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NOT NULL)
+    ORDER BY from_time, entered_at, version`
 }
 
 /**
@@ -38,18 +53,86 @@ export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; u
       AND (opens_at > ${after} AND opens_at <= ${upTo} OR closes_at > ${after} AND closes_at <= ${upTo}) LIMIT 1`
 }
 
-/** Enters a tier's next version (the first if the tier is new). The database rejects a price that another tier on sale has. */
+/** Blocks the entry of tiers until the transaction ends. Reads continue. Taken before the cursor (lock-order.ts). */
+export const lockTierTable = async (sql: Sql): Promise<void> =>
+  void (await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`)
+
+/** Enters a tier's next version (the first if the tier is new). */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
-  await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
-  await sql`
-    INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, from_block, from_time, entered_by)
-    VALUES (${tier.tierId}, (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${tier.tierId}), ${tier.tierNo},
-      ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
-      ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.graceSec}, ${tier.holdingRetrySec},
-      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt}, ${tier.opensAfter}, ${tier.allowlist},
-      ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
+  await insertTier(sql, { ...tier, enteredBy })
+  await setLive(sql, [tier.tierId])
 }
+
+/** Enters a planned change with the key of this digest, or on the command line if it is null. @returns its number. */
+export async function insertTierPlan(
+  sql: Sql,
+  plan: TierTerms & { fromTime: number; names: readonly TermName[]; keyDigest: string | null },
+  enteredBy: string,
+): Promise<number> {
+  const { keyDigest, ...row } = plan
+  return await insertTier(sql, { ...row, fromBlock: null, madeWith: keyDigest && `\\x${keyDigest}`, enteredBy })
+}
+
+async function insertTier(
+  sql: Sql,
+  row: { readonly tierId: string; readonly [term: string]: unknown },
+): Promise<number> {
+  const [entered] = await sql<{ version: number }[]>`
+    INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
+    SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}
+    FROM jsonb_populate_record(NULL::tiers, ${rowOf(row)}::text::jsonb) RETURNING version`
+  return entered?.version ?? Promise.reject(new Error('an inserted tier came back without its row'))
+}
+
+/** Deletes a planned change. A payment may refer to it only if it once held, and then it cannot be deleted. */
+export async function deleteTierPlan(
+  sql: Sql,
+  { tierId, version }: Pick<TierPlan, 'tierId' | 'version'>,
+): Promise<void> {
+  await sql`DELETE FROM tiers WHERE tier_id = ${tierId} AND version = ${version} AND from_block IS NULL`
+}
+
+/** Gives planned changes their first blocks, and the terms to which they resolve. */
+export async function storeTierChanges(
+  sql: Sql,
+  changes: readonly (TierTerms & Pick<StoredVersion, 'version' | 'fromBlock'>)[],
+): Promise<void> {
+  for (const { tierId, version, ...terms } of changes) {
+    const names = sql.unsafe(namesOf(terms))
+    await sql`
+      UPDATE tiers SET (${names}) = (SELECT ${names} FROM jsonb_populate_record(NULL::tiers, ${rowOf(terms)}::text::jsonb))
+      WHERE tier_id = ${tierId} AND version = ${version}`
+  }
+  await setLive(
+    sql,
+    changes.map(({ tierId }) => tierId),
+  )
+}
+
+/** Takes their first blocks above a height from planned changes, because times of other blocks may differ. */
+export async function rewindTierChanges(sql: Sql, height: number): Promise<void> {
+  const undone = await sql<{ tierId: string }[]>`
+    UPDATE tiers SET from_block = NULL, live = false WHERE names IS NOT NULL AND from_block > ${height} RETURNING tier_id AS "tierId"`
+  await setLive(
+    sql,
+    undone.map(({ tierId }) => tierId),
+  )
+}
+
+/** Marks the latest version of each of these tiers, and no other. */
+async function setLive(sql: Sql, tierIds: readonly string[]): Promise<void> {
+  if (tierIds.length === 0) return
+  await sql`UPDATE tiers SET live = false WHERE live AND tier_id = ANY(${[...tierIds]})`
+  await sql`
+    UPDATE tiers SET live = true WHERE (tier_id, version) IN (
+      SELECT DISTINCT ON (tier_id) tier_id, version FROM tiers WHERE from_block IS NOT NULL AND tier_id = ANY(${[...tierIds]})
+      ORDER BY tier_id, from_time DESC, version DESC)`
+}
+
+const columnOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const namesOf = (row: object) => Object.keys(row).map(columnOf).join(', ')
+const rowOf = (row: object) =>
+  toJson(Object.fromEntries(Object.entries(row).map(([name, value]) => [columnOf(name), value])))
 
 /** Opens the steps that wait until this tier is sold out, behind the payment that took its last place. Open steps stay open. */
 export async function openSteps(

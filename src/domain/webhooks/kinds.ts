@@ -128,8 +128,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'tiers.changed': {
     words: 'A tier was changed',
     place: '/console/tiers',
-    acts: ['tierCreated', 'tierChanged'],
+    acts: ['tierCreated', 'tierChanged', 'tierPlanned', 'tierPlanCancelled'],
     data: tierOf,
+  },
+  'tier.unfit': {
+    words: 'A planned change of a tier did not take effect',
+    asks: true,
+    place: '/console/tiers',
+    acts: ['tierUnfit'],
+    data: ({ detail }) => ({ ...detail }),
   },
   'referrals.changed': {
     words: 'A referral code was registered',

@@ -32,9 +32,14 @@ export function changesIn(before: object, after: object): string[] {
   })
 }
 
-/** A version that was entered. `before`: the tier's version until then; null if the tier is new. */
-export function versionInWords(before: TierVersion | null, after: TierVersion): string {
-  const from = `from block ${after.fromBlock}`
+type Terms = Omit<TierVersion, 'version' | 'opened' | 'fromBlock' | 'fromTime'>
+
+/** A version that is entered. `before`: the tier's version until then; null if the tier is new. `from`: from when it holds. */
+export function versionInWords(
+  before: Terms | null,
+  after: Terms & Pick<TierVersion, 'fromTime'>,
+  from: string,
+): string {
   if (before === null) return `${after.label} at ${inEther(after.priceWei)} ETH ${from}.`
   const changes = changesIn(before, after).join(', ') || 'the grace period ends'
   const still = whatStillBuys(before, after)
@@ -60,7 +65,7 @@ function shown(name: string, value: unknown): string {
 }
 
 /** When the grace period ends, with its day if that is another one. */
-function untilOf({ fromTime, graceSec }: TierVersion): string {
+function untilOf({ fromTime, graceSec }: Pick<TierVersion, 'fromTime' | 'graceSec'>): string {
   const [from, until] = [inUtc(fromTime), inUtc(fromTime + graceSec)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
 }

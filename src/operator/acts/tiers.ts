@@ -1,34 +1,29 @@
 // The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
-// the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
-import type { Sql } from '../../db/core/sql.ts'
-import { readCohorts } from '../../db/nodes/cohorts.ts'
-import { countPlaces } from '../../db/payments/supply.ts'
-import { hasAllowlist } from '../../db/sale/allowlists.ts'
-import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
-import { readCreditTerms } from '../../db/sale/terms.ts'
-import { insertTierVersion, readTierVersions, type TierInput, type TierRow } from '../../db/sale/tiers.ts'
-import { creditMaxWei } from '../../domain/credit.ts'
-import {
-  type FirstSaleTerms,
-  GRACE_SEC_MAX,
-  GRACE_SEC_MIN,
-  HOLDING_RETRY_SEC_MAX,
-  refuseTierVersion,
-  TIER_ID_FORM,
-  type TierRefusal,
-} from '../../domain/tiers.ts'
+// the earliest, or from a time on that no instance has reached, so it never applies to payments already made. The next payments pass opens the cohorts
+// of a new tier.
+import { deleteTierPlan, lockTierTable, readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
+import { isTooLate, mergeTerms, readChanges, type TierTerms } from '../../domain/sale/changes.ts'
+import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../../domain/tiers.ts'
 import { type Hash, hash, wei } from '../../domain/units.ts'
 import { timeInWords } from '../../lib/times.ts'
-import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
-import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
+import { type OperatorRefusal, refuseAct } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
-import { readNow, refuseOutOfBounds } from './terms.ts'
-import { refuseLadder, refuseSupply } from './tier-bounds.ts'
-import { versionInWords } from './tier-change.ts'
-
-type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
+import { readNow } from './terms.ts'
+import {
+  type EnteredTier,
+  enterTier,
+  nextGraceSec,
+  nowSec,
+  type PlannedView,
+  readTierViews,
+  refuseWorse,
+  type TierContext,
+  tooLate,
+  viewOf,
+} from './tier-entry.ts'
 
 export const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
@@ -39,20 +34,6 @@ export const TIER_ID = field.text('the tier', {
   schema: 'TierId',
 })
 
-/** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
-export interface TierView extends Omit<TierRow, 'live'> {
-  cohorts: number
-  /** How many nodes there are, and payments that are about to become nodes. */
-  sold: number
-  versions: TierRow[]
-}
-
-/** A tier after an act. `changed` is false if nothing changed. */
-export interface EnteredTier {
-  tier: TierView
-  changed: boolean
-}
-
 /** All tiers by number, as they are now, each with its versions. */
 export const listTiers = defineReading({
   path: 'tiers',
@@ -60,7 +41,7 @@ export const listTiers = defineReading({
   summary: 'list the tiers with their prices and terms',
   examples: ['tiers list'],
   fields: {},
-  run: async ({ pool }: LedgerDb) => ({ tiers: await readTiers(pool) }),
+  run: async ({ pool }: LedgerDb) => ({ tiers: await readTierViews(pool) }),
   columns: [
     ...['tierId', 'tierNo', 'label'],
     ['ether', 'priceWei'],
@@ -70,16 +51,19 @@ export const listTiers = defineReading({
   ],
 })
 
-async function readTiers(sql: Sql): Promise<TierView[]> {
-  const [rows, cohorts, places] = [await readTierVersions(sql), await readCohorts(sql), await countPlaces(sql)]
-  return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
-    const now = versions.at(-1)
-    if (!now) return []
-    const { live: _, ...shown } = now
-    const ofTier = cohorts.filter(({ tierNo }) => tierNo === now.tierNo)
-    return [{ ...shown, cohorts: ofTier.length, sold: places.get(now.tierNo)?.sold ?? 0, versions }]
-  })
-}
+/** Every planned change, in the order in which they take effect. */
+export const listPlans = defineReading({
+  path: null,
+  command: 'tiers plans',
+  summary: 'list the changes of tiers that are entered ahead',
+  examples: ['tiers plans'],
+  fields: {},
+  run: async ({ pool }: LedgerDb): Promise<{ plans: PlannedView[] }> => {
+    const plans = (await readTierViews(pool)).flatMap(({ planned }) => planned)
+    return { plans: plans.sort((a, b) => a.fromTime - b.fromTime) }
+  },
+  columns: ['tierId', ['change', 'version'], 'fromTime', 'says', 'unfit', 'enteredBy', 'enteredAt'],
+})
 
 const PRICE = field.wei('its price; the exact amount of a payment')
 export const LABEL = field.text('its name, as buyers see it', { max: 64 })
@@ -131,13 +115,23 @@ const GRACE = {
   atOnce: field.flag('after a mistake: without a grace period, from the next block on'),
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
+const AHEAD = {
+  fromTime: field.orNull(
+    field.time('from when it holds, by block time, two minutes ahead or more; by default from the next block on'),
+  ),
+  dryRun: field.flag('only say what it would do'),
+}
 
-/** The fields of a tier that a new version changes; null keeps the current value. `atOnce` means no grace period, whatever `graceSec` is. */
-type Change = { readonly [Name in Exclude<keyof Terms, 'tierId' | 'tierNo'>]?: Terms[Name] | null }
-const changeOf = <T extends { graceSec: number | null; atOnce: boolean }>({ atOnce, ...change }: T) => ({
-  ...change,
-  graceSec: atOnce ? 0 : change.graceSec,
-})
+/** The terms that a change may name; null keeps the current value. */
+type Change = { readonly [Name in Exclude<keyof TierTerms, 'tierId' | 'tierNo' | 'graceSec'>]?: TierTerms[Name] | null }
+
+/** The terms that a change names. What removes a limit is stored as null. */
+function namedIn(change: Change): Partial<TierTerms> {
+  const given = Object.entries(change).filter(([, value]) => value !== null)
+  const none = (value: unknown) => value === 0 || value === '-' || value === NO_LIST
+  const limits = ['supply', 'opensAt', 'closesAt', 'opensAfter', 'allowlist']
+  return Object.fromEntries(given.map(([name, value]) => [name, limits.includes(name) && none(value) ? null : value]))
+}
 
 export const createTier = defineAct({
   path: 'tiers',
@@ -157,30 +151,23 @@ export const createTier = defineAct({
   },
   onChain: true,
   asks: 'Enter this tier permanently?',
-  change: (changing, { tierId, tierNo, reason: _, ...asked }, deps: TierContext) =>
-    enter(changing, deps, (rows) => {
+  change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...asked }, deps: TierContext) =>
+    enterTier(changing, deps, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
       const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
       const taken = rows.find((row) => row.tierNo === number)
       if (taken) return refuseAct('conflict', `Tier ${taken.tierId} already has number ${number} on the contract.`)
       if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
-      const sale = {
+      const fresh = {
+        ...{ tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000, onSale: true },
         graceSec: nextGraceSec(rows, deps.rules),
         holdingRetrySec: rows.at(-1)?.holdingRetrySec ?? deps.rules.holdingRetrySec,
+        ...{ holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null },
+        ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
       }
-      const fresh = {
-        tierId,
-        tierNo: number,
-        label: '',
-        priceWei: wei(0n),
-        maxPerWallet: 1,
-        payoutBps: 10_000,
-        ...sale,
-      }
-      const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-      const unbounded = { supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null }
-      return { before: null, ...merge({ ...fresh, ...open, ...unbounded }, changeOf(asked)) }
+      const entry = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, dryRun: false, changes: {} }
+      return { ...entry, first: mergeTerms(fresh, namedIn(asked)) }
     }),
   says: enteredInWords,
 })
@@ -189,15 +176,18 @@ export const changeTier = defineAct({
   path: 'tiers/:tierId',
   scope: 'prices',
   command: 'tiers price',
-  summary: "change a tier's price or other terms from the next block on",
+  summary: "change a tier's price or other terms, from the next block or a later time on",
   details:
     'The old price still buys the tier for a grace period, because caches keep quotes. Omitted terms stay as they are.',
-  examples: ['tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
-  leavesOut: ['onSale'],
+  examples: [
+    'tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes',
+    'tiers price basic --label Base --from-time "in 2d" --yes',
+  ],
+  leavesOut: ['onSale', 'dryRun'],
   fields: {
     tierId: TIER_ID,
     priceWei: field.orNull({ ...PRICE, help: 'its new price' }),
-    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...BOUNDS, ...SALE },
+    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...BOUNDS, ...SALE, ...AHEAD },
   },
   onChain: true,
   asks: 'Enter this version?',
@@ -205,9 +195,8 @@ export const changeTier = defineAct({
   says: enteredInWords,
 })
 
-function enteredInWords({ changed, tier: { versions } }: EnteredTier): string {
-  const [before, after] = [versions.at(-2) ?? null, versions.at(-1)]
-  return changed && after ? `Entered: ${versionInWords(before, after)}` : 'No change.'
+function enteredInWords({ notes }: EnteredTier): string {
+  return notes.join(' ')
 }
 
 function enterVersion(
@@ -215,179 +204,70 @@ function enterVersion(
   {
     tierId,
     reason: _,
+    graceSec,
+    atOnce,
+    fromTime,
+    dryRun,
     ...asked
-  }: Change & { tierId: string; graceSec: number | null; atOnce: boolean; reason: string | null },
+  }: Change & {
+    tierId: string
+    reason: string | null
+    graceSec: number | null
+    atOnce: boolean
+    fromTime: number | null
+    dryRun: boolean
+  },
   deps: TierContext,
 ): Promise<EnteredTier | OperatorRefusal> {
-  const change = changeOf(asked)
-  return enter(changing, deps, (rows) => {
-    const ofTier = rows.filter((row) => row.tierId === tierId)
-    const before = ofTier.at(-1)
-    if (!before) return refuseAct('notFound', `There is no tier ${tierId}.`)
-    const graceSec = nextGraceSec(ofTier, deps.rules)
-    return { before, ...merge({ ...before, graceSec }, change) }
-  })
+  return enterTier(changing, deps, (rows) =>
+    rows.some((row) => row.tierId === tierId)
+      ? { tierId, first: null, changes: namedIn(asked), graceSec: atOnce ? 0 : graceSec, fromTime, dryRun }
+      : refuseAct('notFound', `There is no tier ${tierId}.`),
+  )
 }
-
-/** The default grace period of the next version: the grace period of the last version that did not end its predecessor at once. */
-export const nextGraceSec = (
-  versions: readonly Pick<TierRow, 'graceSec'>[],
-  { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
-): number => versions.findLast(({ graceSec }) => graceSec > 0)?.graceSec ?? priceGraceSec
 
 export const setOnSale = defineAct({
   path: 'tiers/:tierId/sale',
   scope: 'prices',
   summary: 'put a tier on sale, or take it off sale after a grace period',
-  fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
+  fields: { tierId: TIER_ID, ...SALE, ...AHEAD, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
   change: enterVersion,
   says: enteredInWords,
 })
 
-type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
-
-function merge(before: Terms, change: Change): Terms {
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
-  const isOtherToken = change.holdingToken != null && change.holdingToken !== before.holdingToken
-  const {
-    tierId,
-    tierNo,
-    label,
-    priceWei,
-    maxPerWallet,
-    payoutBps,
-    onSale,
-    graceSec,
-    holdingRetrySec,
-    holdingSymbol,
-    holdingDecimals,
-    supply,
-    opensAt,
-    closesAt,
-    opensAfter,
-    allowlist,
-    ...holding
-  } = {
-    ...before,
-    // Symbol and decimals describe one token. Kept for another token, they would mislead the buyers who must hold it.
-    ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
-    ...given,
-  }
-  const open = holding.holdingWei === 0n
-  return {
-    ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale, graceSec, holdingRetrySec },
-    supply: supply || null,
-    opensAt: opensAt || null,
-    closesAt: closesAt || null,
-    opensAfter: opensAfter === '-' ? null : opensAfter,
-    allowlist: allowlist === NO_LIST ? null : allowlist,
-    holdingWei: holding.holdingWei,
-    holdingToken: open ? null : holding.holdingToken,
-    holdingSymbol: open ? null : holdingSymbol,
-    holdingDecimals: open ? null : holdingDecimals,
-  }
-}
-
-/** Enters the version that `propose` derives from the current tiers, unless there is an objection. */
-async function enter(
-  { sql, actor, record }: Changing,
-  deps: TierContext,
-  propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
-): Promise<EnteredTier | OperatorRefusal> {
-  await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
-  const wait = await refuseWhileMending(sql)
-  if (wait) return wait
-  const now = await readNow(deps, sql)
-  const rows = await readTierVersions(sql)
-  const proposed = propose(rows)
-  if (isOperatorRefusal(proposed)) return proposed
-  const { before, ...terms } = proposed
-  const refusal =
-    refuseTerms(terms) ??
-    (await refuseSupply(sql, terms)) ??
-    // Read again under the tier's lock, because a step may have opened just now.
-    refuseLadder(await readTierVersions(sql), terms, before) ??
-    (await refuseList(sql, terms)) ??
-    wordsOf(refuseTierVersion(rows, terms, now.time)) ??
-    (await refusePayout(deps, sql, terms, now.number)) ??
-    (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
-  if (refusal) return refusal
-  const view = async () => {
-    const tier = (await readTiers(sql)).find(({ tierId }) => tierId === terms.tierId)
-    return tier ?? Promise.reject(new Error(`there is no tier ${terms.tierId}`))
-  }
-  if (before && changesNothing(before, terms)) return { tier: await view(), changed: false }
-  await insertTierVersion(sql, { ...terms, fromBlock: now.number + 1, fromTime: now.time + 1 }, actor.name)
-  const action = before ? 'tierChanged' : 'tierCreated'
-  record({ action, subject: terms.tierId, before, after: terms })
-  return { tier: await view(), changed: true }
-}
-
-/** A new grace period alone is not a change, unless it ends the grace period that the last version left. */
-function changesNothing(before: TierRow, terms: Terms): boolean {
-  const names = (Object.keys(terms) as (keyof Terms)[]).filter((name) => name !== 'graceSec')
-  return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
-}
-
-function refuseTerms(terms: Terms): OperatorRefusal | null {
-  if (terms.priceWei === 0n)
-    return refuseField('invalid', 'priceWei', 'must be more than 0: a transfer of nothing buys nothing.')
-  if (terms.opensAt !== null && terms.closesAt !== null && terms.closesAt <= terms.opensAt)
-    return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
-  if (terms.holdingWei > 0n && terms.holdingToken === null)
-    return refuseField(
-      'invalid',
-      'holdingWei',
-      `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
-    )
-  return null
-}
-
-async function refuseList(sql: Sql, { allowlist }: Terms): Promise<OperatorRefusal | null> {
-  if (allowlist === null || (await hasAllowlist(sql, allowlist))) return null
-  return refuseField('invalid', 'allowlist', 'is the root of no list: enter the list first.')
-}
-
-function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
-  if (refusal === null) return null
-  if (refusal.kind === 'priceTaken')
-    return refuseAct(
-      'conflict',
-      `Tier ${refusal.by} is on sale at that price, and the amount is what selects the tier.`,
-    )
-  const until = timeInWords(refusal.untilTime, Date.now() / 1000)
-  return refuseAct(
-    'conflict',
-    `That price still buys tier ${refusal.by} until ${until} (block time), because it was that tier’s price until recently.`,
-  )
-}
-
-/** Refuses a payout if its lifetime sum exceeds the contract's cap for a node, or if a single turn exceeds the distributor's bounds. */
-async function refusePayout(
-  { contract }: FactoryRead,
-  sql: Sql,
-  { payoutBps }: Terms,
-  atBlock: number,
-): Promise<OperatorRefusal | null> {
-  const terms = (await readCreditTerms(sql)).at(-1)
-  if (!terms) return null
-  if (terms.maxWei > creditMaxWei(terms.intervalSec, payoutBps))
-    return refuseAct(
-      'conflict',
-      `At ${payoutBps} basis points and ${terms.maxWei} wei a turn, a node's total could outgrow the contract's 80 bits within 100 years.`,
-    )
-  return terms.payouts ? refuseOutOfBounds(contract, terms, { payoutBps: [payoutBps], atBlock }) : null
-}
-
-/** Refuses a token that we cannot read, because every payment would be held. */
-async function refuseToken(
-  deps: LedgerDb & ChainRead,
-  { holdingToken }: Terms,
-  now: Awaited<ReturnType<typeof readNow>>,
-): Promise<OperatorRefusal | null> {
-  if (holdingToken === null) return null
-  const somebody = (await readWalletInForce(deps.pool)) ?? holdingToken
-  if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
-  return refuseAct('invalid', `The chain could not return a balance of ${holdingToken}: is that an ERC-20 token there?`)
-}
+export const cancelPlan = defineAct({
+  path: 'tiers/:tierId/cancel',
+  scope: 'prices',
+  command: 'tiers cancel',
+  summary: 'cancel a change of a tier that was entered ahead',
+  details: '"node-ledger tiers plans" lists them.',
+  examples: ['tiers cancel basic <change> --yes'],
+  args: ['tierId', 'version'],
+  fields: {
+    tierId: TIER_ID,
+    version: field.whole('the number of the change', 1, PER_WALLET_MAX),
+    reason: field.REASON,
+  },
+  onChain: true,
+  asks: 'Cancel this change?',
+  change: async ({ sql, record }, { tierId, version }, deps: TierContext): Promise<EnteredTier | OperatorRefusal> => {
+    await lockTierTable(sql)
+    const wait = await refuseWhileMending(sql)
+    if (wait) return wait
+    const now = await readNow(deps, sql)
+    const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
+    const plan = plans.find((one) => one.tierId === tierId && one.version === version)
+    if (!plan) return refuseAct('notFound', `Tier ${tierId} has no planned change ${version}.`)
+    if (isTooLate(plan.fromTime, now.time, nowSec())) return tooLate()
+    const others = plans.filter((one) => one !== plan)
+    const worse = refuseWorse(readChanges(rows, plans).unfit, readChanges(rows, others).unfit)
+    if (worse) return worse
+    await deleteTierPlan(sql, plan)
+    const { fromTime, names } = plan
+    record({ action: 'tierPlanCancelled', subject: tierId, before: { version, fromTime, names } })
+    const notes = [`Cancelled: change ${version}, planned for ${timeInWords(fromTime, nowSec())}.`]
+    return { tier: await viewOf(sql, tierId), changed: true, dryRun: false, notes }
+  },
+  says: enteredInWords,
+})

@@ -40,7 +40,7 @@ const sent = fc.record({
 })
 const actions = fc.constantFrom(
   ...['foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed', 'guardRefused', 'senderRests'],
-  ...['paidNodeExpelled', 'mintedThoughRefunding', 'refundOfOrphaned', 'refundGone', 'drift', 'senderRests'],
+  ...['paidNodeExpelled', 'mintedThoughRefunding', 'refundOfOrphaned', 'refundGone', 'drift', 'senderRests', 'tierUnfit'],
   ...['mintedThoughRefunded', 'refundTooEarly', 'refundOfMinted'],
 )
 const passRow = fc.record({

@@ -129,6 +129,7 @@ export function samplesOf(ledger: Ledger): Samples {
     refs_taken: ofLastDay(ledger, 'refTaken', 'mintedElsewhere'),
     refused_answers: ofLastDay(ledger, 'proofFailed', 'guardRefused'),
     paid_nodes_expelled: ofLastDay(ledger, 'paidNodeExpelled'),
+    tier_changes_unfit: ofLastDay(ledger, 'tierUnfit'),
     webhook_pending: pending.length,
     // The event that came first is the oldest.
     webhook_oldest_pending_age_seconds: pending[0]?.age ?? 0,

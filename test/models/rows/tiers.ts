@@ -78,8 +78,11 @@ function stateOf({ ledger, head }: Shop, latest: Version, left: number | null): 
 function limitsOf(shop: Shop, tierId: string) {
   const { ledger, head } = shop
   const cap = capOf(shop, tierId)
-  const supply = supplyOf(ledger.sale, tierId, head, cap)
   const sold = soldOf(ledger, tierId)
+  // A supply below what is sold shows what is sold.
+  const own = supplyOf(ledger.sale, tierId, head, null)
+  const shown = own !== null && own < sold ? sold : own
+  const supply = shown === null ? cap : cap === null ? shown : Math.min(shown, cap)
   const remaining = supply === null ? null : supply > sold ? supply - sold : 0
   const by = supply === null ? 'none' : supply === cap ? 'contract' : 'operator'
   return { supply, sold, remaining, by }
@@ -102,6 +105,7 @@ export function tierOf(shop: Shop, tierId: string) {
     ...{ supply, sold, remaining, reserved: reservationsOf(shop.ledger, tierId).length },
     ...{ opensAt: iso(latest.opensAt), closesAt: iso(latest.closesAt), opensAfter: latest.opensAfter },
     allowlistRoot: latest.allowlist,
+    planned: [],
     enforcedBy: {
       ...{ price: 'operator', maxPerWallet: 'operator' },
       ...{ holding: latest.holdingWei === 0n ? 'none' : 'operator', supply: by },

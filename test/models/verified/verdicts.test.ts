@@ -61,7 +61,7 @@ function callIn(ledger: Ledger, data: string, block: number): string {
   return ABI.encodeFunctionResult(name, answers[name]?.() ?? [])
 }
 
-/** The chain as a provider shows it to whoever asks about one payment. */
+/** The chain as a provider shows it, for one payment. */
 function chainOf(ledger: Ledger, paid: PaymentHere) {
   const mined = (hash: string) => {
     const one = ledger.payments.find(({ id }) => word(id) === hash) ?? assert.fail(hash)

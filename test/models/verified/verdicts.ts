@@ -51,7 +51,7 @@ const asTime = (value: unknown) => (value instanceof Date ? sec(value) : value)
 
 const sum = (...parts: (number | null)[]) => parts.reduce<number>((total, part) => total + (part ?? 0), 0)
 
-/** The facts for the judge. What the rule did not examine is in nobody's way. */
+/** The facts for the judge. What the rule did not examine refuses nothing. */
 function factsOf({ reason, evidence }: Verdict, terms: Version | null, isOld: boolean): Facts {
   const isExamined = (...reasons: Verdict['reason'][]) => [...reasons, null].includes(reason)
   const holds = isExamined('holding') ? evidence.holdingReadWei : (terms?.holdingWei ?? 0n)

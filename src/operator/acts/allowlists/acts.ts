@@ -2,13 +2,7 @@
 // and has no effect until a tier names it. The operator may publish it. The route takes a short list, the command a file.
 import { inTransaction, type Pool } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
-import {
-  hasAllowlist,
-  insertAllowlist,
-  insertAllowlistPart,
-  publishAllowlist,
-  readAllowlists,
-} from '../../../db/sale/allowlists.ts'
+import { insertAllowlist, insertAllowlistPart, publishAllowlist, readAllowlists } from '../../../db/sale/allowlists.ts'
 import { POSTED_ENTRIES_MAX } from '../../../domain/payers/allowlists.ts'
 import type { Hash } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
@@ -116,7 +110,8 @@ export const publishList = defineAct({
   asks: 'Publish all wallets of this list permanently?',
   fields: { root: field.hash('the list'), reason: field.REASON },
   change: async ({ sql, record }, { root }): Promise<{ root: Hash; changed: boolean } | OperatorRefusal> => {
-    if (!(await hasAllowlist(sql, root))) return refuseAct('notFound', `There is no allowlist ${root}.`)
+    if (!(await readAllowlists(sql)).some((list) => list.root === root))
+      return refuseAct('notFound', `There is no allowlist ${root}.`)
     const changed = await publishAllowlist(sql, root)
     if (changed) record({ action: 'allowlistPublished', subject: root })
     return { root, changed }

@@ -1,0 +1,387 @@
+// Enters a tier's change, now or ahead, unless there is an objection at any instant to come. The preview (`dryRun`) goes the same way, and stores nothing.
+import type { Sql } from '../../db/core/sql.ts'
+import { readCohorts } from '../../db/nodes/cohorts.ts'
+import { lockTiers } from '../../db/payments/lock-order.ts'
+import { countPlaces, countPlacesOf } from '../../db/payments/supply.ts'
+import { hasAllowlist, readLargestAllocation } from '../../db/sale/allowlists.ts'
+import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import { readCreditTerms } from '../../db/sale/terms.ts'
+import {
+  insertTierPlan,
+  insertTierVersion,
+  lockTierTable,
+  readTierPlans,
+  readTierVersions,
+  type TierPlan,
+  type TierRow,
+} from '../../db/sale/tiers.ts'
+import { creditMaxWei } from '../../domain/credit.ts'
+import {
+  isTooLate,
+  mergeTerms,
+  PLAN_AHEAD_SEC,
+  readChanges,
+  refuseVersion,
+  type TermName,
+  type TierTerms,
+  termsOf,
+  type Unfit,
+} from '../../domain/sale/changes.ts'
+import type { FirstSaleTerms } from '../../domain/tiers.ts'
+import { timeInWords } from '../../lib/times.ts'
+import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
+import {
+  type Actor,
+  type ActRecord,
+  fieldNamed,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  refuseAct,
+  refuseField,
+} from '../act.ts'
+import type { Changing } from '../define-act.ts'
+import { refuseWhileMending } from '../guard.ts'
+import { readNow, refuseOutOfBounds } from './terms.ts'
+import { changesIn, versionInWords } from './tier-change.ts'
+
+export type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
+
+/** A planned change of a tier, as of now. */
+export interface PlannedView {
+  tierId: string
+  version: number
+  /** Unix seconds of block time. */
+  fromTime: number
+  /** What it changes, in words. */
+  says: string
+  /** Why it would not take effect as things are; null if it would. */
+  unfit: string | null
+  enteredAt: string
+  enteredBy: string
+}
+
+/** A tier with every version it ever had, in the order in which they took effect, and how many cohorts the contract has for it. */
+export interface TierView extends Omit<TierRow, 'live'> {
+  cohorts: number
+  /** How many nodes there are, and payments that are about to become nodes. */
+  sold: number
+  versions: TierRow[]
+  planned: PlannedView[]
+}
+
+/** A tier after an act, or as it would be. `changed` is false if nothing changes. */
+export interface EnteredTier {
+  tier: TierView
+  changed: boolean
+  dryRun: boolean
+  /** What is entered, and what the operator should know about it. */
+  notes: string[]
+}
+
+/** What is entered: a new tier with all its terms, or the terms that a change names. */
+export interface TierEntry {
+  tierId: string
+  /** The terms of a new tier; null for a change. */
+  first: TierTerms | null
+  changes: Partial<TierTerms>
+  graceSec: number | null
+  fromTime: number | null
+  dryRun: boolean
+}
+
+export const nowSec = () => Date.now() / 1000
+
+/** The default grace period of the next version: the grace period of the last version that did not end its predecessor at once. */
+export const nextGraceSec = (
+  versions: readonly Pick<TierRow, 'graceSec'>[],
+  { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
+): number => versions.findLast(({ graceSec }) => graceSec > 0)?.graceSec ?? priceGraceSec
+
+export async function readTierViews(sql: Sql): Promise<TierView[]> {
+  const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
+  const [cohorts, places] = [await readCohorts(sql), await countPlaces(sql)]
+  const planned = plannedViews(rows, plans)
+  return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
+    const now = versions.at(-1)
+    if (!now) return []
+    const { live: _, ...shown } = now
+    const ofTier = cohorts.filter(({ tierNo }) => tierNo === now.tierNo)
+    const sold = places.get(now.tierNo)?.sold ?? 0
+    const own = planned.filter(({ tierId }) => tierId === now.tierId)
+    return [{ ...shown, supply: shownSupply(now, sold), cohorts: ofTier.length, sold, versions, planned: own }]
+  })
+}
+
+/** A supply that was lowered ahead may be below what is sold. Then the sale is over, and what is sold is shown. */
+const shownSupply = ({ supply }: TierRow, sold: number) => (supply === null ? null : Math.max(supply, sold))
+
+function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
+  const { fit, unfit } = readChanges(rows, plans)
+  const viewOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
+    ...{ tierId, version, fromTime, enteredAt, enteredBy },
+  })
+  const views = [
+    ...fit.map(({ before, version }) => ({ ...viewOf(version), says: inWords(before, version), unfit: null })),
+    ...unfit.map(({ plan, why }) => ({ ...viewOf(plan), says: plan.names.join(', '), unfit: whyUnfit(why).text })),
+  ]
+  return views.sort((a, b) => a.fromTime - b.fromTime || a.enteredAt.localeCompare(b.enteredAt))
+}
+
+const inWords = (before: object, after: object) => changesIn(before, after).join(', ') || 'no change'
+
+/** Enters a version or a planned change, unless there is an objection. Nothing is stored in a dry run. */
+export async function enterTier(
+  { sql, actor, record }: Changing,
+  deps: TierContext,
+  propose: (rows: readonly TierRow[]) => TierEntry | OperatorRefusal,
+): Promise<EnteredTier | OperatorRefusal> {
+  await lockTierTable(sql)
+  const wait = await refuseWhileMending(sql)
+  if (wait) return wait
+  const now = await readNow(deps, sql)
+  const entry = propose(await readTierVersions(sql))
+  if (isOperatorRefusal(entry)) return entry
+  const { tierId, fromTime, dryRun } = entry
+  if (fromTime !== null && isTooLate(fromTime, now.time, nowSec())) return tooLate()
+  // Read under the tier's lock, because a step may have opened just now.
+  const tierNo = entry.first?.tierNo ?? (await tierNoOf(sql, tierId))
+  await lockTiers(sql, [tierNo], { wait: true })
+  const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
+  const next = nextOf(rows, plans, entry, { now: now.time, rules: deps.rules })
+  const { before, terms, time } = next
+  const refusal =
+    refusePrice(terms) ??
+    (fromTime === null ? await refuseSupply(sql, terms) : null) ??
+    refuseUnfit(rows, plans, next) ??
+    (await refuseList(sql, terms)) ??
+    (await refusePayout(deps, sql, terms, now.number)) ??
+    (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
+  if (refusal) return refusal
+  const changed = !before || !changesNothing(before, terms)
+  if (changed && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
+  const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, terms, Math.max(time, nowSec())))]
+  return { tier: await viewOf(sql, tierId), changed, dryRun, notes: changed ? notes : ['No change.'] }
+}
+
+/** @returns the row of the audit log. */
+async function store(
+  sql: Sql,
+  actor: Actor,
+  { entry, before, terms, time }: Next,
+  fromBlock: number,
+): Promise<ActRecord> {
+  const { tierId, fromTime, changes } = entry
+  const after = fromTime === null ? terms : { ...terms, fromTime }
+  if (fromTime === null) await insertTierVersion(sql, { ...terms, fromBlock, fromTime: time }, actor.name)
+  else {
+    const madeWith = actor.keyDigest ?? null
+    await insertTierPlan(sql, { ...terms, fromTime, names: namesOf(changes), keyDigest: madeWith }, actor.name)
+  }
+  const action = !before ? 'tierCreated' : fromTime === null ? 'tierChanged' : 'tierPlanned'
+  return { action, subject: tierId, before, after }
+}
+
+export const tooLate = () =>
+  refuseField(
+    'conflict',
+    'fromTime',
+    `must be at least ${PLAN_AHEAD_SEC} seconds after the provider's latest block and after the clock.`,
+  )
+
+async function tierNoOf(sql: Sql, tierId: string): Promise<number> {
+  const row = (await readTierVersions(sql)).find((one) => one.tierId === tierId)
+  return row?.tierNo ?? Promise.reject(new Error(`there is no tier ${tierId}`))
+}
+
+export async function viewOf(sql: Sql, tierId: string): Promise<TierView> {
+  const own = (await readTierViews(sql)).find((tier) => tier.tierId === tierId)
+  return own ?? Promise.reject(new Error(`there is no tier ${tierId}`))
+}
+
+const namesOf = (changes: Partial<TierTerms>) =>
+  Object.keys(changes).filter((name): name is TermName => name !== 'graceSec')
+
+type Before = Omit<TierRow, 'fromBlock'>
+interface Next {
+  entry: TierEntry
+  /** The version that it follows; null for a new tier. */
+  before: Before | null
+  terms: TierTerms
+  time: number
+}
+
+/** The terms that an entry resolves to: over what is in force at its time, by all that is planned until then. */
+function nextOf(
+  rows: readonly TierRow[],
+  plans: readonly TierPlan[],
+  entry: TierEntry,
+  { now, rules }: { now: number; rules: FirstSaleTerms },
+): Next {
+  const { tierId, first, changes, fromTime } = entry
+  const ofTier = rows.filter((row) => row.tierId === tierId)
+  // A provider may be behind the one that a former entry asked. The later entry still counts.
+  const time = fromTime ?? Math.max(now + 1, ...ofTier.map((row) => row.fromTime))
+  const known = [...ofTier, ...planned(rows, plans, time).filter((one) => one.tierId === tierId)]
+  const before = known.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version).at(-1) ?? null
+  const graceSec = entry.graceSec ?? nextGraceSec(known.length > 0 ? (known as TierRow[]) : rows, rules)
+  const terms = first ?? (before && mergeTerms(termsOf(before), changes))
+  if (!terms) throw new Error(`there is no tier ${tierId}`)
+  return { entry, before, terms: { ...terms, graceSec }, time }
+}
+
+const planned = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
+  readChanges(
+    rows,
+    plans.filter(({ fromTime }) => fromTime <= time),
+  ).fit.map(({ version }) => version)
+
+/** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
+function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
+  const { entry, terms, time } = next
+  const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...planned(rows, plans, time)]
+  const why = refuseVersion(earlier, { ...terms, fromTime: time })
+  if (why) return refusalOf(why)
+  const version =
+    1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
+  const opened =
+    earlier.findLast((one) => one.tierId === entry.tierId && one.opensAfter === terms.opensAfter)?.opened ?? null
+  const candidate = { ...terms, version, opened, fromTime: time, live: false, enteredAt: LAST, enteredBy: '' }
+  const after =
+    entry.fromTime === null
+      ? readChanges([...rows, { ...candidate, fromBlock: 0 }], plans)
+      : readChanges(rows, [...plans, { ...candidate, fromBlock: null, names: namesOf(entry.changes) }])
+  return refuseWorse(readChanges(rows, plans).unfit, after.unfit)
+}
+/** Later than any entry. */
+const LAST = '9999'
+
+/** Refuses if a planned change would no longer fit. */
+export function refuseWorse(
+  before: readonly { plan: TierPlan }[],
+  after: readonly { plan: TierPlan; why: Unfit }[],
+): OperatorRefusal | null {
+  const isSame = (a: TierPlan, b: TierPlan) => a.tierId === b.tierId && a.version === b.version
+  const worse = after.find(({ plan }) => !before.some((one) => isSame(one.plan, plan)))
+  if (!worse) return null
+  const { tierId, version, fromTime } = worse.plan
+  return refuseAct(
+    'conflict',
+    `Then change ${version} of tier ${tierId}, planned for ${timeInWords(fromTime, nowSec())}, would not fit: ${whyUnfit(worse.why).text}`,
+  )
+}
+
+/** Why a change does not fit: its field, and a sentence. `continues`: the text continues a sentence that begins with the field's name. */
+function whyUnfit(why: Unfit): { field: keyof TierTerms | null; text: string } {
+  switch (why.kind) {
+    case 'noTier':
+      return { field: null, text: 'There is no such tier.' }
+    case 'closing':
+      return { field: 'closesAt', text: `must be later than ${fieldNamed('opensAt')}.` }
+    case 'holding':
+      return {
+        field: 'holdingWei',
+        text: `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
+      }
+    case 'ladder':
+      return {
+        field: 'opensAfter',
+        text: `must be another tier with a supply that does not wait for this one, and ${why.by} is not.`,
+      }
+    case 'awaited':
+      return { field: null, text: `Tier ${why.by} opens once this one is sold out: it needs a supply.` }
+    case 'raised':
+      return {
+        field: null,
+        text: `Tier ${why.by} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
+      }
+    case 'priceTaken':
+      return { field: null, text: `Tier ${why.by} is on sale at that price, and the amount is what selects the tier.` }
+    case 'priceInGrace': {
+      const until = timeInWords(why.untilTime, nowSec())
+      return {
+        field: null,
+        text: `That price still buys tier ${why.by} until ${until} (block time), because it was that tier’s price until recently.`,
+      }
+    }
+  }
+}
+
+function refusalOf(why: Unfit): OperatorRefusal {
+  const { field, text } = whyUnfit(why)
+  return field === null ? refuseAct('conflict', text) : refuseField('invalid', field, text)
+}
+
+const refusePrice = ({ priceWei }: TierTerms): OperatorRefusal | null =>
+  priceWei === 0n
+    ? refuseField('invalid', 'priceWei', 'must be more than 0: a transfer of nothing buys nothing.')
+    : null
+
+/** A new grace period alone is not a change, unless it ends the grace period that the last version left. */
+function changesNothing(before: Before, terms: TierTerms): boolean {
+  const names = (Object.keys(terms) as (keyof TierTerms)[]).filter((name) => name !== 'graceSec')
+  return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
+}
+
+function doneInWords({ entry: { fromTime, dryRun }, before, terms, time }: Next, fromBlock: number): string {
+  const from = fromTime === null ? `from block ${fromBlock}` : `from ${timeInWords(fromTime, nowSec())}`
+  return `${dryRun ? 'To enter' : 'Entered'}: ${versionInWords(before, { ...terms, fromTime: time }, from)}`
+}
+
+/** What an operator should know about a change, although it is allowed. */
+async function notesOn({ contract }: FactoryRead, sql: Sql, terms: TierTerms, from: number): Promise<string[]> {
+  const { closesAt, allowlist, maxPerWallet } = terms
+  const largest = allowlist === null ? 0 : await readLargestAllocation(sql, allowlist)
+  const walletMax = largest > 0 ? await orNull(contract.maxPerWallet()) : null
+  return [
+    ...(closesAt !== null && closesAt <= from ? ['It closes before it begins, so it sells nothing.'] : []),
+    ...(largest > maxPerWallet
+      ? [`The list allows a wallet up to ${largest} nodes, but the tier only ${maxPerWallet} per wallet.`]
+      : []),
+    ...(walletMax !== null && largest > walletMax
+      ? [`The list allows a wallet up to ${largest} nodes, but the contract only ${walletMax} of all tiers.`]
+      : []),
+  ]
+}
+
+/** Checks the supply under the tier's lock, so that no other session takes a place in the meantime. */
+async function refuseSupply(sql: Sql, { tierNo, supply }: TierTerms): Promise<OperatorRefusal | null> {
+  if (supply === null) return null
+  const { sold } = await countPlacesOf(sql, tierNo)
+  if (supply >= sold) return null
+  return refuseAct('conflict', `${sold} nodes of this tier are sold: ${fieldNamed('supply')} cannot be less.`)
+}
+
+async function refuseList(sql: Sql, { allowlist }: TierTerms): Promise<OperatorRefusal | null> {
+  if (allowlist === null || (await hasAllowlist(sql, allowlist))) return null
+  return refuseField('invalid', 'allowlist', 'is the root of no list: enter the list first.')
+}
+
+/** Refuses a payout if its lifetime sum exceeds the contract's cap for a node, or if a single turn exceeds the distributor's bounds. */
+async function refusePayout(
+  { contract }: FactoryRead,
+  sql: Sql,
+  { payoutBps }: TierTerms,
+  atBlock: number,
+): Promise<OperatorRefusal | null> {
+  const terms = (await readCreditTerms(sql)).at(-1)
+  if (!terms) return null
+  if (terms.maxWei > creditMaxWei(terms.intervalSec, payoutBps))
+    return refuseAct(
+      'conflict',
+      `At ${payoutBps} basis points and ${terms.maxWei} wei a turn, a node's total could outgrow the contract's 80 bits within 100 years.`,
+    )
+  return terms.payouts ? refuseOutOfBounds(contract, terms, { payoutBps: [payoutBps], atBlock }) : null
+}
+
+/** Refuses a token that we cannot read, because every payment would be held. */
+async function refuseToken(
+  deps: LedgerDb & ChainRead,
+  { holdingToken }: TierTerms,
+  now: Awaited<ReturnType<typeof readNow>>,
+): Promise<OperatorRefusal | null> {
+  if (holdingToken === null) return null
+  const somebody = (await readWalletInForce(deps.pool)) ?? holdingToken
+  if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
+  return refuseAct('invalid', `The chain could not return a balance of ${holdingToken}: is that an ERC-20 token there?`)
+}

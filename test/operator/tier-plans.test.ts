@@ -1,0 +1,164 @@
+// Changes of tiers that are entered ahead, over HTTP and on a real chain: a sale to a list that becomes public, what is refused at entry, and what
+// pages show before.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk({ priceGraceSec: 120 })
+  world = desk.world
+  for (const [tierId, n] of [
+    ['drop', 1n],
+    ['next', 2n],
+  ] as const) {
+    const tier = { tierId, label: tierId, priceWei: String(PRICE + n), maxPerWallet: 3, onSale: tierId === 'next' }
+    assert.equal((await desk.post('tiers', tier)).status, 200)
+  }
+  await world.settle()
+})
+after(() => desk.close())
+
+const PRICE = ETHER / 60n
+const headTime = async () => Number((await world.chain.block()).timestamp)
+/** A time that may be planned: by the head, and by the clock. */
+const ahead = async (sec: number) => Math.max(await headTime(), Math.ceil(Date.now() / 1000)) + sec
+const follow = () => world.instance({ minter: null }).payments()
+async function payAt(time: number, from: number, valueWei: bigint) {
+  const hash = await world.pay(from, valueWei)
+  await world.chain.rpc('evm_setNextBlockTimestamp', [time])
+  await world.chain.mine()
+  await follow()
+  const payment = await paymentOf(world, hash)
+  return payment?.reason ?? payment?.state
+}
+const planned = async (tierId: string) =>
+  (await desk.get('tiers')).json.tiers.find((tier: { tierId: string }) => tier.tierId === tierId).planned
+
+test('a sale to a list at a time, and to anyone ten minutes later, is entered before and held to', async () => {
+  const rows = `address,allocation\n${world.at(5)},5\n`
+  const { root } = (await desk.post('allowlists', { label: 'friends', rows })).json
+  const start = await ahead(300)
+  const first = await desk.post('tiers/drop', { onSale: true, allowlist: root, supply: 10, fromTime: start })
+  assert.equal(first.status, 200, first.text)
+  assert.match(first.json.says, /off sale -> on sale.* from 20.* UTC, in (4 min \d+ s|5 min)/)
+  assert.match(first.json.says, /list allows a wallet up to 5 nodes, but the tier only 3/)
+  const open = await desk.post('tiers/drop', { allowlist: '0', fromTime: start + 600 })
+  assert.equal(open.status, 200, open.text)
+  const [listed, anyone] = await planned('drop')
+  assert.deepEqual([listed.fromTime, listed.unfit, anyone.fromTime, anyone.unfit], [start, null, start + 600, null])
+  assert.match(anyone.says, /^allowlist 0x[0-9a-f]+ -> none$/)
+  const { tiers } = (await desk.service.get('/api/tiers')).json
+  const drop = tiers.find(({ id }: { id: string }) => id === 'drop')
+  assert.equal(drop.state, 'closed')
+  assert.deepEqual(
+    drop.planned.map((one: { onSale: boolean; supply: number; allowlistRoot: string | null }) => [
+      one.onSale,
+      one.supply,
+      one.allowlistRoot,
+    ]),
+    [
+      [true, 10, root],
+      [true, 10, null],
+    ],
+  )
+  const price = PRICE + 1n
+  assert.equal(await payAt(start - 1, 5, price), 'saleClosed')
+  assert.equal(await payAt(start, 5, price), 'accepted')
+  assert.equal(await payAt(start + 10, 6, price), 'notListed')
+  assert.equal(await payAt(start + 599, 6, price), 'notListed')
+  assert.equal(await payAt(start + 600, 6, price), 'accepted')
+  assert.deepEqual(await planned('drop'), [])
+})
+
+test('a change is entered and cancelled until two minutes before its time', async () => {
+  for (const fromTime of [await headTime(), (await ahead(0)) + 110]) {
+    const late = await desk.post('tiers/next', { label: 'Late', fromTime })
+    assert.equal(late.status, 409, late.text)
+    assert.match(late.text, /at least 120 seconds/)
+  }
+  const time = await ahead(130)
+  const entered = await desk.post('tiers/next', { label: 'Soon', fromTime: time })
+  const [{ version }] = await planned('next')
+  assert.equal(entered.json.tier.planned[0].version, version)
+  await world.chain.rpc('evm_setNextBlockTimestamp', [time - 100])
+  await world.chain.mine()
+  assert.equal((await desk.post('tiers/next/cancel', { version })).status, 409)
+  await payAt(time, 7, 1n)
+  assert.equal((await desk.post('tiers/next/cancel', { version })).status, 404, 'it holds')
+  const other = await desk.post('tiers/next', { label: 'Never', fromTime: 'in 3d' })
+  const [plan] = other.json.tier.planned
+  const cancelled = await desk.post('tiers/next/cancel', { version: plan.version, reason: 'a slip' })
+  assert.match(cancelled.json.says, /^Cancelled: change \d+, planned for .* UTC, in 2 d 23 h|in 3 d/)
+  assert.deepEqual(await planned('next'), [])
+  const actions = await world.pool<{ action: string }[]>`
+    SELECT action FROM audit WHERE subject = 'next' AND action LIKE 'tier%' ORDER BY id`
+  assert.deepEqual(
+    actions.map(({ action }) => action),
+    ['tierCreated', 'tierPlanned', 'tierChanged', 'tierPlanned', 'tierPlanCancelled'],
+  )
+})
+
+test('a dry run says what a change would do, and enters nothing', async () => {
+  const fromTime = await ahead(4_000)
+  const dry = await desk.post('tiers/next', { closesAt: fromTime - 1, fromTime, dryRun: true })
+  assert.deepEqual([dry.status, dry.json.dryRun, dry.json.changed], [200, true, true], dry.text)
+  assert.match(dry.json.says, /^To enter: closes none -> .* It closes before it begins, so it sells nothing\.$/)
+  assert.deepEqual(await planned('next'), [])
+  const now = await desk.post('tiers/next', { closesAt: 5, dryRun: true })
+  assert.match(now.json.says, /It closes before it begins/)
+  assert.equal((await desk.post('tiers/next', { label: 'Soon', fromTime, dryRun: true })).json.changed, false)
+})
+
+test('two tiers never share a price, at any time to come', async () => {
+  const time = await ahead(1_000)
+  const [drop, next] = [PRICE + 1n, PRICE + 2n]
+  const price = (tierId: string, priceWei: bigint, fromTime?: number, more = {}) =>
+    desk.post(`tiers/${tierId}`, { priceWei: String(priceWei), ...(fromTime && { fromTime }), ...more })
+  assert.equal((await price('next', drop, time)).status, 409)
+  assert.equal((await price('drop', PRICE + 3n, time - 120, { graceSec: 120 })).status, 200)
+  const early = await price('next', drop, time - 1)
+  assert.match(early.text, /That price still buys tier drop until/)
+  const freed = await price('next', drop, time)
+  assert.equal(freed.status, 200, freed.text)
+  const [leaving] = await planned('drop')
+  const kept = await desk.post('tiers/drop/cancel', { version: leaving.version })
+  assert.match(kept.text, /Then change \d+ of tier next, planned for .* would not fit: Tier drop is on sale/)
+  const now = await price('drop', drop + 9n)
+  assert.equal(now.status, 200, 'it changes nothing of what is planned')
+  const taken = await desk.post('tiers', { tierId: 'third', label: 'x', priceWei: String(PRICE + 3n), maxPerWallet: 1 })
+  assert.match(taken.text, /Then change \d+ of tier drop, planned for .* would not fit: Tier third is on sale/)
+  const [plan] = await planned('drop')
+  const cancelled = await desk.post('tiers/drop/cancel', { version: plan.version })
+  assert.equal(cancelled.status, 200, cancelled.text)
+  assert.equal((await price('drop', drop)).status, 409, 'next will have that price')
+  await payAt(time, 7, 1n)
+  const { tiers } = (await desk.get('tiers')).json
+  assert.equal(tiers.find((tier: { tierId: string }) => tier.tierId === 'next').priceWei, String(drop))
+  assert.notEqual(drop, next)
+})
+
+test('a supply that is lowered ahead stops at what is sold, and a freed place is not sold again', async () => {
+  const tier = { tierId: 'few', label: 'Few', priceWei: String(PRICE + 20n), maxPerWallet: 3, supply: 5 }
+  await desk.post('tiers', tier)
+  const base = await ahead(1_000)
+  const lower = await desk.post('tiers/few', { supply: 1, fromTime: base })
+  assert.equal(lower.status, 200, lower.text)
+  assert.equal(await payAt(base - 20, 5, PRICE + 20n), 'accepted')
+  assert.equal(await payAt(base - 10, 6, PRICE + 20n), 'accepted')
+  assert.equal(await payAt(base, 7, PRICE + 20n), 'soldOut')
+  const { tiers } = (await desk.service.get('/api/tiers')).json
+  const few = tiers.find(({ id }: { id: string }) => id === 'few')
+  assert.deepEqual([few.supply, few.sold, few.remaining, few.state], [2, 2, 0, 'soldOut'])
+  const [paid] = await world.pool<
+    { ref: string; tx: string }[]
+  >`SELECT tx_hash AS tx FROM payments WHERE tier_id = 'few' AND state = 'accepted' ORDER BY id LIMIT 1`
+  assert.equal((await desk.post(`payments/${paid?.tx}/refund/prepare`, {})).status, 200)
+  await follow()
+  assert.equal(await payAt(base + 30, 8, PRICE + 20n), 'soldOut')
+  const after = (await desk.service.get('/api/tiers')).json.tiers.find(({ id }: { id: string }) => id === 'few')
+  assert.deepEqual([after.supply, after.sold], [1, 1])
+  assert.equal((await desk.post('tiers/few', { supply: 0 })).status, 200)
+})
