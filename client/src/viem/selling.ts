@@ -23,11 +23,12 @@ const byEffect = (a: TierVersion, b: TierVersion): number => secOf(b.fromAt) - s
 
 /** The tier's version in force in a block. */
 export const inForce = ({ versions }: Sale, tierId: string): TierVersion | undefined =>
-  versions.filter((one) => one.tierId === tierId).toSorted(byEffect)[0]
+  versions.filter((one) => one.tierId === tierId).sort(byEffect)[0]
 
 export function selectSelling(sale: Sale, valueWei: bigint, at: Position): Selling {
   const begun = sale.versions.filter(({ fromBlock }) => fromBlock <= at.blockNumber)
-  const tiers = [...Map.groupBy(begun, ({ tierId }) => tierId).values()]
+  const tierIds = [...new Set(begun.map(({ tierId }) => tierId))]
+  const tiers = tierIds.map((id) => begun.filter(({ tierId }) => tierId === id))
   const priced = tiers.map((ofTier) => aliveOf(ofTier, at.timeSec).filter(({ priceWei }) => priceWei === valueWei))
   const selling = priced
     .map((some) => some.filter((one) => kindOf(one, at) === 'sells'))
@@ -47,7 +48,7 @@ export function selectSelling(sale: Sale, valueWei: bigint, at: Position): Selli
 
 /** A tier's version in force, then those still in their grace period, the newest first. */
 function aliveOf(ofTier: readonly TierVersion[], timeSec: number): TierVersion[] {
-  const [now, ...former] = ofTier.toSorted(byEffect)
+  const [now, ...former] = [...ofTier].sort(byEffect)
   if (!now) return []
   const alive = [now]
   let endSec = Number.POSITIVE_INFINITY
