@@ -185,6 +185,8 @@ export interface components {
                 /** @description Not in force before this block time, either. */
                 fromAt: components["schemas"]["Time"];
                 graceSec: number;
+                /** @description The last block whose payments to it count. */
+                closedBlock: number | null;
             }[];
         };
         /**
@@ -261,7 +263,7 @@ export interface components {
                 countedAtBlock: number | null;
                 holdingToken: components["schemas"]["NullableAddress"];
                 holdingNeededWei: string | null;
-                /** @description What the wallet held in the payment's block; `null` if nobody could read it. */
+                /** @description What the wallet held in the payment's block; `null` if no provider could read it. */
                 holdingReadWei: string | null;
                 /** @description Code of an inner transfer's payer: `none`, `delegation`, `contract`. */
                 payerCode: string | null;

@@ -74,8 +74,10 @@ interface Transfer {
 /** True if the service must list the transaction's own transfer. It lists none that failed, of nothing, or of its own accounts. */
 async function mayBuy({ sale, chain, factory: address, transaction, receipt }: Transfer): Promise<boolean> {
   const { from, to, value } = transaction
-  const isWallet = (one: string | null) => sale?.wallets.some((wallet) => same(wallet.address, one ?? '')) ?? false
-  if (receipt.status !== 'success' || value === 0n || !isWallet(to) || isWallet(from)) return false
+  const walletAt = (one: string | null) => sale?.wallets.find((wallet) => same(wallet.address, one ?? ''))
+  const wallet = walletAt(to)
+  if (receipt.status !== 'success' || value === 0n || !wallet || walletAt(from)) return false
+  if (wallet.closedBlock !== null && receipt.blockNumber > wallet.closedBlock) return false
   const call = { address, abi: factoryAbi } as const
   const own = await Promise.all([
     readContract(chain, { ...call, functionName: 'minter' }),

@@ -52,9 +52,10 @@ export async function readSale(sql: Sql, block: bigint): Promise<object | null> 
     ...{ fromBlock: one.fromBlock, fromAt: isoOf(one.fromTime) },
   }))
   // Those not in force yet, too: a payment to one of them is a sale.
-  const wallets = (await readPaymentWallets(sql)).map((one) => ({
-    ...{ address: one.wallet, fromBlock: one.fromBlock, fromAt: isoOf(one.fromTime) },
-    graceSec: one.stolen ? 0 : one.graceSec,
-  }))
+  const wallets = (await readPaymentWallets(sql))
+    .filter(({ watchedFrom }) => watchedFrom <= blockNumber)
+    .map(({ wallet: address, fromBlock, fromTime, stolen, graceSec, closedBlock }) => {
+      return { address, fromBlock, fromAt: isoOf(fromTime), graceSec: stolen ? 0 : graceSec, closedBlock }
+    })
   return { blockNumber, versions, wallets }
 }
