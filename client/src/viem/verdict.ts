@@ -187,8 +187,7 @@ async function checkTerms(review: Review): Promise<void> {
   if (!version) return findings.check('expectedWei', evidence.expectedWei === null)
   findings.check('expectedWei', evidence.expectedWei === version.priceWei)
   checkTimes(review, version)
-  if (expected !== null) return
-  await checkOpening(review, version)
+  if (expected === null) await checkOpening(review, version)
   await checkList(review, version)
   await checkNodes(review, version)
   await checkHolding(review, version)
@@ -206,9 +205,8 @@ function checkTimes({ kind, reason, evidence, at, sale, findings }: Review, vers
   // A step may have opened behind a payment since that was held.
   const isLater = reason === 'notOpenYet' && evidence.opened === null
   findings.check('opened', isLater || samePlace(evidence.opened, isShown ? opened : null))
-  if (kind !== 'accepted') return
-  const now = inForce(sale, version.tierId)
-  findings.check('byGrace', evidence.byGrace === (now !== version || isClosing(version, at)))
+  const isGraced = inForce(sale, version.tierId) !== version || isClosing(version, at)
+  findings.check('byGrace', evidence.byGrace === (kind === 'accepted' ? isGraced : null))
 }
 
 const SHOW_TIMES: readonly string[] = ['saleClosed', 'notOpenYet', 'soldOut']
@@ -313,8 +311,8 @@ async function checkHolding(
 ): Promise<void> {
   const isShown = (reason === null || reason === 'holding') && version.holdingToken !== null
   findings.check('holdingToken', evidence.holdingToken === (isShown ? version.holdingToken : null))
+  findings.check('holdingNeededWei', evidence.holdingNeededWei === (isShown ? version.holdingWei : null))
   if (!isShown) return findings.check('reason', reason !== 'holding')
-  findings.check('holdingNeededWei', evidence.holdingNeededWei === version.holdingWei)
   const { holdingReadWei } = evidence
   findings.check('reason', (holdingReadWei !== null && holdingReadWei >= version.holdingWei) === (reason === null))
   const call = {
@@ -331,7 +329,7 @@ async function checkHolding(
 function checkPlace({ reason, evidence, sale, findings }: Review, { tierId }: TierVersion): void {
   const { supply, sold, reserved, place } = evidence
   const isShown = reason === null || reason === 'soldOut'
-  if (!isShown) findings.check('supply', supply === null)
+  if (!isShown) findings.check('supply', supply === null && place === null)
   if (!isShown) return
   // A lower supply, or the contract's cap, may have applied when the service judged the payment.
   const most = inForce(sale, tierId)?.supply ?? null

@@ -5,7 +5,7 @@
 // Choices in what the documents leave open:
 // - Evidence has times if its rule examined them: with `saleClosed`, `notOpenYet`, `soldOut`, and with a sale of a tier that has times.
 // - A supply may be lower than that of the version in force, because a lower one holds at once. It is never higher, and never missing.
-import type { Payment, Sale as PublishedSale, Verdict } from '../../../client/src/index.ts'
+import type { Payment, Sale as PublishedSale, TierVersion, Verdict } from '../../../client/src/index.ts'
 import { type Facts, judge, type Outcome } from '../judge.ts'
 import { choose, inForce, type Sale, type Version } from '../sale.ts'
 import { walletSells } from '../wallets.ts'
@@ -34,7 +34,10 @@ export interface Shown {
 type Evidence = Verdict['evidence']
 const sec = (time: Date | null) => (time === null ? null : time.getTime() / 1000)
 
-function saleOf({ versions }: PublishedSale): Sale {
+/** A version with its token, which the model's rules do without. */
+type Named = Version & Pick<TierVersion, 'holdingToken'>
+
+function saleOf({ versions }: PublishedSale): Sale & { versions: Named[] } {
   return {
     versions: versions.map((one) => ({
       ...one,
@@ -83,7 +86,7 @@ const inWords = ({ kind, reason }: Pick<Verdict, 'kind' | 'reason'>): Outcome =>
 /** The evidence that a rule must show, with what it must say; left out: the rule does not say. */
 function termsShown(
   { kind, reason }: Verdict,
-  one: Version,
+  one: Named,
   sale: Sale,
   shown: Shown,
 ): Partial<Record<keyof Evidence, unknown>> {
@@ -105,9 +108,19 @@ function termsShown(
     ...(listed !== null && { allocation: shown.allocationOf(listed) }),
     allowance: isAmong('tierAllowance', 'recheck', 'contractWallet') ? one.maxPerWallet : null,
     ...(isAmong('walletLimit') && { walletMax: shown.walletCap }),
-    holdingNeededWei: hasHolding ? one.holdingWei : null,
+    ...{ holdingNeededWei: hasHolding ? one.holdingWei : null, holdingToken: hasHolding ? one.holdingToken : null },
   }
 }
+
+/** Whether nothing is missing that the rule examined. */
+function isWhole({ reason, evidence }: Verdict, isListed: boolean): boolean {
+  const ofList = isListed && [null, 'notListed'].includes(reason) ? [evidence.used, evidence.allocation] : []
+  const ofTier = SHOW_TIER.includes(reason) ? [evidence.nodesOfTier, evidence.inFlightOfTier] : []
+  const ofWallet = [null, 'walletLimit'].includes(reason) ? [evidence.walletNodes, evidence.walletInFlight] : []
+  return ![...ofList, ...ofTier, ...ofWallet].includes(null)
+}
+
+const SHOW_TIER: readonly Verdict['reason'][] = [null, 'tierAllowance', 'recheck', 'contractWallet']
 
 /** Whether the chain shows otherwise what evidence says of the payer's nodes and tokens. */
 function isAsOnChain({ reason, evidence }: Verdict, tierNo: number, shown: Shown): boolean {
@@ -121,8 +134,7 @@ function isAsOnChain({ reason, evidence }: Verdict, tierNo: number, shown: Shown
     return false
   if (countedAtBlock === null) return true
   const nodes = shown.nodesAt(countedAtBlock)
-  const showsTier = [null, 'tierAllowance', 'recheck', 'contractWallet'].includes(reason)
-  if (showsTier && nodesOfTier !== nodes.filter((one) => one === tierNo).length) return false
+  if (SHOW_TIER.includes(reason) && nodesOfTier !== nodes.filter((one) => one === tierNo).length) return false
   return ![null, 'walletLimit'].includes(reason) || walletNodes === nodes.length
 }
 
@@ -182,9 +194,9 @@ export function verdictMatches(said: Payment, verdict: Verdict, published: Publi
   const terms = termsShown(verdict, named, sale, shown)
   if (!Object.entries(terms).every(([field, value]) => asTime(evidence[field as keyof Evidence]) === value))
     return false
-  if (choice.kind !== 'sells' || isOld) return true
   const { tierNo = 0 } =
     published.versions.find(({ tierId, version }) => tierId === named.tierId && version === named.version) ?? {}
+  if (!isWhole(verdict, named.allowlist !== null)) return false
   return isAsOnChain(verdict, tierNo, shown) && hasPlace(verdict, inForce(sale, named.tierId, block)?.supply ?? null)
 }
 
