@@ -150,7 +150,7 @@ export interface components {
             /** @description The terms that changes entered ahead will bring, the next first. A change holds from the first block whose time is not earlier. */
             planned: {
                 /** Format: date-time */
-                fromTime: string;
+                startsAt: string;
                 label: string;
                 priceWei: components["schemas"]["Wei"];
                 maxPerWallet: number;

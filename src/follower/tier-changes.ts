@@ -42,7 +42,7 @@ export async function applyChanges(
 ): Promise<void> {
   if (blocks.size === 0) return
   const due = (await readTierPlans(sql, afterOf(expected))).filter(({ fromTime }) => blocks.has(fromTime))
-  // So that nobody takes places or opens a step in the meantime.
+  // So that no other session takes places or opens a step in the meantime.
   await lockTiers(sql, [...new Set(due.map(({ tierNo }) => tierNo))], { wait: true })
   const { fit, unfit } = readChanges(await readTierVersions(sql), due)
   const changes = fit.map(({ before, version }) => {

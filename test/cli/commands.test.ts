@@ -133,6 +133,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     delivery: async () => String((await aDelivery()).id),
     endpoint: async () => (await aDelivery()).endpoint,
     'list-file': () => temporaryFile(`address,allocation\n${world.at(6)},2\n`),
+    root: async () => JSON.parse((await runHere(['allowlists', 'list', '--json'], env)).out).allowlists[0].root,
     'password-file': () => temporaryFile('correct horse battery\n'),
   }
   if (example.includes('senders allow')) {

@@ -9,9 +9,8 @@ const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
 
 /** In words, from the block 800 that these versions begin in. */
-const versionInWords = (
-  ...[before, after]: Parameters<typeof inWords> extends [infer A, infer B, ...unknown[]] ? [A, B] : never
-) => inWords(before, after, 'from block 800')
+const versionInWords = (before: Parameters<typeof inWords>[0], after: Parameters<typeof inWords>[1]) =>
+  inWords(before, after, 'from block 800')
 
 test('a new price says from when it is, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
@@ -31,10 +30,7 @@ test('a new price says from when it is, and until when the old one buys', () => 
     '0.01 -> 0.012 ETH from block 800.',
   )
   assert.equal(versionInWords(null, after), `${after.label} at 0.012 ETH from block 800.`)
-  assert.equal(
-    versionInWords(before, { ...before, graceSec: 0 }),
-    'the grace period ends from block 800.',
-  )
+  assert.equal(versionInWords(before, { ...before, graceSec: 0 }), 'the grace period ends from block 800.')
   assert.match(
     versionInWords(before, { ...before, onSale: false, graceSec: 900 }),
     /^on sale -> off sale from .*; it still sells until/,

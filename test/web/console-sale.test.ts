@@ -55,6 +55,28 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await page.getByText('0.08 ETH').first().waitFor()
   })
 
+  test('a change of a tier is entered ahead, shown, and cancelled', async () => {
+    await go('Tiers')
+    await page.getByRole('button', { name: 'New version…' }).first().click()
+    await dialog().getByLabel('Its name').fill('Later')
+    await dialog().getByLabel('From when it holds').fill('in 2h')
+    await confirm('New version')
+    await dialog()
+      .getByText(/^Entered: .* from .* UTC, in (2 h|1 h 59 min)/)
+      .waitFor()
+    await confirm('Done')
+    const planned = page.getByRole('list', { name: 'Planned' }).getByRole('listitem')
+    await planned.filter({ hasText: /From in .*: name .* -> Later/ }).waitFor()
+    await axe()
+    await planned.getByRole('button', { name: 'Cancel change…' }).click()
+    await confirm('Cancel change')
+    await dialog()
+      .getByText(/^Cancelled: change/)
+      .waitFor()
+    await confirm('Done')
+    await planned.waitFor({ state: 'detached' })
+  })
+
   test('rounds are paused and go on', async () => {
     await go('Rounds')
     await page.getByRole('button', { name: 'Pause rounds…' }).click()

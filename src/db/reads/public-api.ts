@@ -116,9 +116,9 @@ function plannedTier(version: TierTerms & { fromTime: number }) {
   const [priceWei, holdingWei] = [version.priceWei.toString(), version.holdingWei.toString()]
   const timeOf = (time: number | null) => (time === null ? null : new Date(time * 1000).toISOString())
   const [opensAt, closesAt] = [timeOf(version.opensAt), timeOf(version.closesAt)]
-  const fromTime = timeOf(version.fromTime)
+  const startsAt = timeOf(version.fromTime)
   const terms = { label, priceWei, maxPerWallet, holdingWei, holdingToken, payoutBps, onSale }
-  return { fromTime, ...terms, supply, opensAt, closesAt, opensAfter, allowlistRoot }
+  return { startsAt, ...terms, supply, opensAt, closesAt, opensAfter, allowlistRoot }
 }
 
 /** GET /api/nodes/:address: the wallet's nodes, oldest first; the contract's cap bounds how many there can be. */

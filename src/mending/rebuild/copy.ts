@@ -19,7 +19,7 @@ const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 /** What to update in rows that an earlier copy inserted: since then a tier may have been retired, or a wallet's books closed. */
 const KNOWN: Partial<Record<string, string>> = {
-  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
+  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live, from_block = excluded.from_block',
   proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
   payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
@@ -31,6 +31,10 @@ const KNOWN: Partial<Record<string, string>> = {
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table} WHERE ${rowsOf(table)}`)
+    // A planned change may have been cancelled since, or have taken effect.
+    await sql`
+      DELETE FROM tiers t WHERE from_block IS NULL
+        AND NOT EXISTS (SELECT FROM payments p WHERE p.tier_id = t.tier_id AND p.tier_version = t.version)`
     // Only one version of each tier may be live. So the old one must not be live when we insert the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const table of TERMS) await copyTable(from, sql, table, rowsOf(table))

@@ -14,7 +14,7 @@ import {
   readTermsHistory,
   type TermsRow,
 } from '../../db/sale/terms.ts'
-import { readTierVersions } from '../../db/sale/tiers.ts'
+import { readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CreditTerms, termsAt } from '../../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../../domain/terms.ts'
@@ -288,7 +288,9 @@ async function refuseEntries(
   { zero: zeroAllowed }: TermsRequest,
 ): Promise<OperatorRefusal | null> {
   const latest = new Map((await readTierVersions(sql)).map((version) => [version.tierNo, version.payoutBps]))
-  const payoutBps = [...latest.values()]
+  // Rates that are planned must fit the terms as well.
+  const planned = (await readTierPlans(sql)).filter(({ names }) => names.includes('payoutBps'))
+  const payoutBps = [...latest.values(), ...planned.map((plan) => plan.payoutBps)]
   const head = await orNull(chain.head())
   const leastIntervalSec = await orNull(contract.leastIntervalSec())
   if (!head || leastIntervalSec === null) return unreachable()

@@ -381,7 +381,7 @@ async function refuseToken(
   now: Awaited<ReturnType<typeof readNow>>,
 ): Promise<OperatorRefusal | null> {
   if (holdingToken === null) return null
-  const somebody = (await readWalletInForce(deps.pool)) ?? holdingToken
-  if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
+  const holder = (await readWalletInForce(deps.pool)) ?? holdingToken
+  if ((await deps.chain.holding(holdingToken, holder, now)) !== null) return null
   return refuseAct('invalid', `The chain could not return a balance of ${holdingToken}: is that an ERC-20 token there?`)
 }

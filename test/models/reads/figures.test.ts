@@ -40,7 +40,15 @@ const sent = fc.record({
 })
 const actions = fc.constantFrom(
   ...['foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed', 'guardRefused', 'senderRests'],
-  ...['paidNodeExpelled', 'mintedThoughRefunding', 'refundOfOrphaned', 'refundGone', 'drift', 'senderRests', 'tierUnfit'],
+  ...[
+    'paidNodeExpelled',
+    'mintedThoughRefunding',
+    'refundOfOrphaned',
+    'refundGone',
+    'drift',
+    'senderRests',
+    'tierUnfit',
+  ],
   ...['mintedThoughRefunded', 'refundTooEarly', 'refundOfMinted'],
 )
 const passRow = fc.record({

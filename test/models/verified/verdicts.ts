@@ -37,7 +37,7 @@ const sec = (time: Date | null) => (time === null ? null : time.getTime() / 1000
 /** A version with its token, which the model's rules do without. */
 type Named = Version & Pick<TierVersion, 'holdingToken'>
 
-function saleOf({ versions }: PublishedSale): Sale & { versions: Named[] } {
+function saleOf({ versions }: PublishedSale): Omit<Sale, 'versions'> & { versions: Named[] } {
   return {
     versions: versions.map((one) => ({
       ...one,

@@ -1,6 +1,6 @@
 // The tiers with their versions, and how to put them on and off sale.
 import { count, exactTime, plainEther, times } from '../../format.ts'
-import { Mark } from '../../ui/facts.tsx'
+import { Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -111,6 +111,27 @@ const COLUMNS = columnsOf<Version>(
   },
 )
 
+/** The changes that are entered ahead, the next first. */
+function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
+  if (planned.length === 0) return null
+  return (
+    <ul aria-label="Planned">
+      {planned.map(({ version, fromTime, says, unfit }) => (
+        <li key={version}>
+          From <Time at={new Date(fromTime * 1000)} ahead />: {says} {unfit && <Mark tone="bad">{unfit}</Mark>}{' '}
+          <ActButton
+            label="Cancel change"
+            act="tiers/{tierId}/cancel"
+            params={{ tierId }}
+            body={{ version }}
+            says={`The change from ${timeOf(fromTime)} will not take effect.`}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 function TierVersions({ tier }: { tier: Tier }) {
   const newest = tier.versions.at(-1)
   return (
@@ -125,7 +146,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             label="New version"
             act="tiers/{tierId}"
             params={{ tierId: tier.tierId }}
-            says="Changes apply from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
+            says="Changes apply from the next block on, or from the time that you enter. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
             more={presentOf(tier)}
           />
           <ActButton
@@ -143,6 +164,7 @@ function TierVersions({ tier }: { tier: Tier }) {
         </div>
       </header>
       {newest && <Terms of={newest} />}
+      <Planned tier={tier} />
       <details className="checked">
         <summary className="note">{count(tier.versions.length, 'version')}</summary>
         <Table

@@ -106,6 +106,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
                   [t.step]: fill(t.stepOf, { n: steps.indexOf(tier) + 1, all: steps.length }),
                 }),
                 ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
+                ...plannedFacts(tier),
               }}
             />
             <LastPaid isSold={why === null} paid={paidByTier(rounds, tier.id, PAID_MAX)} />
@@ -126,6 +127,18 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
 }
 
 /** When a tier that cannot be bought now can be, if anyone knows. */
+/** What the next planned change brings a buyer, and when. */
+function plannedFacts(tier: Tier): Record<string, ReactNode> {
+  const [next] = tier.planned
+  if (!next) return {}
+  const becomes = [
+    next.priceWei !== tier.priceWei && `${ether(next.priceWei)} ETH`,
+    next.allowlistRoot !== tier.allowlistRoot && (next.allowlistRoot === null ? t.public : t.forList),
+    next.onSale !== tier.onSale && (next.onSale ? t.onSale : t.offSale),
+  ].filter((change) => change !== false)
+  return { [becomes.join(', ') || t.newTerms]: <Time at={next.startsAt} ahead /> }
+}
+
 function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   if (tier.state === 'upcoming' && tier.opensAt)
     return (
