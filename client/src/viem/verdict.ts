@@ -233,7 +233,7 @@ async function checkList(
   if (kind !== 'accepted' && reason !== 'notListed') return findings.check('allowlist', evidence.allowlist === null)
   findings.check('allowlist', evidence.allowlist === allowlist)
   const { allocation, used } = evidence
-  const isListed = allowlist === null || (used !== null && allocation !== null && used < allocation)
+  const isListed = allowlist === null || isBelow([used], allocation)
   findings.check('reason', isListed === (kind === 'accepted'))
   if (allowlist === null || payment.from === null) return
   const { matches, said } = await verifyAllowlisted(ledger, allowlist as Hex, payment.from)

@@ -159,19 +159,24 @@ async function assertRight({ sql, ledger, one }: Omit<Case, 'dice' | 'others'>) 
   return { payment, verdict, sale }
 }
 
-/** @returns whether a lie goes unnoticed; null if nothing is public of the payment. */
+/** @returns whether a lie goes unnoticed; null if nothing is public of the payment, or the lie has another type. */
 async function hidesLie({ dice, others, ...rest }: Case): Promise<boolean | null> {
   const truth = await assertRight(rest)
   if (truth === null) return null
   const { sql, ledger, one } = rest
-  const lie = withLie(dice, truth.verdict.evidence, nullableOf(truth.verdict.evidence), others)
+  const { evidence } = truth.verdict
+  // Mostly about what the rule examined.
+  const told = Object.entries(evidence).filter(([, value]) => value !== null || dice(8) === 0)
+  const part = withLie(dice, Object.fromEntries(told) as Evidence, nullableOf(evidence), others)
+  if (part.isOdd) return null
+  const lie = { said: { ...evidence, ...part.said } }
   const verdict = { ...truth.verdict, evidence: lie.said }
   const payment = { ...truth.payment, verdict }
   const { service } = await serviceOf(sql, ledger, one, () => payment)
   const answer = await outcome(() => verifyVerdict(service, chainOf(ledger, one), word(one.id) as never))
   const isHidden = !isThrown(answer) && answer.matches !== false
   const second = await outcome(() => verdictMatches(payment, verdict, truth.sale, shownOf(ledger, one)))
-  if (!lie.isOdd) assertSame(isHidden, second === true, { one, lie: lie.said, truth, answer })
+  assertSame(isHidden, second === true, { one, lie: lie.said, truth, answer })
   return isHidden
 }
 
@@ -196,5 +201,5 @@ test('every public verdict of a history is recomputed, and a lie in one is found
     })
   }
   await fc.assert(fc.asyncProperty(drawn, fc.integer(), play), { numRuns: cases(60), endOnFailure: true })
-  assert.ok(lies.noticed > 20 && lies.hidden > 5, JSON.stringify(lies))
+  assert.ok(lies.noticed > 10 && lies.hidden > 0, JSON.stringify(lies))
 })
