@@ -155,6 +155,12 @@ export const ACTS = {
     },
     leavesOut: ['rows'],
   },
+  'allowlists/{root}/publish': {
+    scope: 'prices',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   referrals: {
     scope: 'prices',
     fields: {
@@ -461,7 +467,7 @@ export const ACTS = {
 export const LISTS = {
   payments: { rows: 'payments', columns: ["id",["block time","blockTime"],"status","reason",["ether","valueWei"],["tier","tierId"],"from",["transaction","txHash"]] },
   tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale",["version","versions","size"],"fromBlock"] },
-  allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","enteredBy","enteredAt"] },
+  allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","published","enteredBy","enteredAt"] },
   referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","waitSec","fromBlock","enteredBy","enteredAt"] },
   'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","waitingWei","believedWei","dueWei","fileMadeAt"] },
   'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },

@@ -469,6 +469,7 @@ export interface components {
             label: string;
             entries: components["schemas"]["Count"];
             allocated: components["schemas"]["Count"];
+            published: boolean;
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
         };
@@ -1184,6 +1185,11 @@ export interface components {
             };
             "transactions/free": components["schemas"]["StuckSenderFreed"];
             allowlists: components["schemas"]["AllowlistEntered"];
+            "allowlists/{root}/publish": {
+                root: components["schemas"]["Hash"];
+                changed: boolean;
+                says: components["schemas"]["Says"];
+            };
             referrals: {
                 referral: components["schemas"]["ReferralVersion"];
                 changed: boolean;

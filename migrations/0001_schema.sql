@@ -74,7 +74,7 @@ CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
 ----------------------------------------------------------------------------------------------------------- the sale
 
 -- A list of wallets, each with the number of nodes that it may buy, identified by the root of OpenZeppelin's StandardMerkleTree over them. Never
--- changed.
+-- changed, except that it can be published.
 CREATE TABLE allowlists (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   root hash NOT NULL UNIQUE,
@@ -82,7 +82,8 @@ CREATE TABLE allowlists (
   entries int NOT NULL CHECK (entries > 0),
   allocated bigint NOT NULL CHECK (allocated >= entries), -- the sum of the allocations
   entered_at timestamptz NOT NULL DEFAULT now(),
-  entered_by text NOT NULL
+  entered_by text NOT NULL,
+  published boolean NOT NULL DEFAULT false -- anyone may read all of it
 );
 CREATE TABLE allowlist_entries (
   list int NOT NULL REFERENCES allowlists,

@@ -4,6 +4,7 @@ import { revive } from './revive.ts'
 import { createTransport, type Sent, type Transport, type TransportOptions } from './transport.ts'
 import type {
   Allowlisted,
+  AllowlistPage,
   CanBuy,
   Cover,
   Deployment,
@@ -17,6 +18,7 @@ import type {
   Payment,
   Quote,
   Referral,
+  Sale,
   SingleTurns,
   Stats,
   SyncedNodes,
@@ -65,6 +67,10 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
+  /** What decides on payments in a block. Throws 404 until the service has followed to it. */
+  getSale(blockNumber: number | bigint, options?: CallOptions): Promise<Sale>
+  /** A page of a published allowlist: the wallets behind `after`, none at its end. Throws 404 if the list is not published. */
+  getAllowlist(root: string, after?: string, options?: CallOptions): Promise<AllowlistPage>
   /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` if the wallet is not on it. Throws 404 if there is no such list. */
   getAllowlisted(root: string, address: string, options?: CallOptions): Promise<Allowlisted>
   /** Whom a referral code pays, which share of the price, and whether it is valid at the moment. Throws 404 if it was never registered. */
@@ -151,6 +157,8 @@ export function createClient(options: ClientOptions): LedgerClient {
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
+    getSale: (block, options) => get<Sale>(`/api/sale/${block}`, options),
+    getAllowlist: (root, after, options) => get<AllowlistPage>(`/api/allowlists/${inPath(root)}`, options, { after }),
     getAllowlisted: (root, address, options) =>
       get<Allowlisted>(`/api/allowlists/${inPath(root)}/${inPath(address)}`, options),
     getReferral: (code, options) => get<Referral>(`/api/referrals/${inPath(code)}`, options),

@@ -173,6 +173,124 @@ export interface components {
                 allowlistRoot: string | null;
             }[];
         };
+        Place: {
+            blockNumber: number;
+            /** @description The transaction's index in its block. -1: before all of them. */
+            txIndex: number;
+            /** @description Its position among the transaction's inner transfers to the wallet; 0: the transaction's own. */
+            innerIndex: number;
+        };
+        Sale: {
+            /** @description The block. */
+            blockNumber: number;
+            versions: components["schemas"]["TierVersion"][];
+            /** @description In order of entry: each is in force until the next. A payment to the one before buys during the next one's grace period. */
+            wallets: {
+                address: components["schemas"]["Address"];
+                fromBlock: number;
+                /** @description Not in force before this block time, either. */
+                fromAt: components["schemas"]["Time"];
+                graceSec: number;
+                /** @description The last block whose payments to it count. */
+                closedBlock: number | null;
+            }[];
+        };
+        /**
+         * @description In force from `fromBlock` until the tier's next version. If it was on sale, it still sells for the next one's `graceSec` from that
+         *     one's `fromAt`, unless a later version ends the grace period earlier.
+         */
+        TierVersion: {
+            tierId: string;
+            version: number;
+            /** @description The tier's number on the contract. */
+            tierNo: number;
+            priceWei: components["schemas"]["Wei"];
+            onSale: boolean;
+            maxPerWallet: number;
+            holdingWei: components["schemas"]["Wei"];
+            holdingToken: components["schemas"]["NullableAddress"];
+            /** @description Also for how long it sells after `closesAt`. */
+            graceSec: number;
+            supply: number | null;
+            opensAt: components["schemas"]["NullableTime"];
+            closesAt: components["schemas"]["NullableTime"];
+            /** @description The tier that must sell out first. */
+            opensAfter: string | null;
+            /** @description The place of the payment that took that tier's last place, behind which this one sells. */
+            opened: components["schemas"]["Place"] | null;
+            /** @description The root of its list. */
+            allowlist: components["schemas"]["NullableHash"];
+            fromBlock: number;
+            fromAt: components["schemas"]["Time"];
+        };
+        /**
+         * @description The service's own verdict, with all that it rests on. `null` if it has not judged the payment, and if the operator decided it or
+         *     reviews it. An accepted payment shows every fact; a held one those that its rule examined. The rest are `null`.
+         */
+        Verdict: {
+            /** @enum {string} */
+            kind: "accepted" | "held";
+            /** @enum {string|null} */
+            reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "oldWallet" | "recheck" | "contractWallet" | null;
+            evidence: {
+                txIndex: number;
+                innerIndex: number;
+                blockHash: components["schemas"]["Hash"];
+                /** @description The payments wallet. */
+                wallet: components["schemas"]["Address"];
+                receivedWei: components["schemas"]["Wei"];
+                /** @description The price. */
+                expectedWei: string | null;
+                tierId: string | null;
+                /** @description The version whose terms decide; `GET /api/sale/{block}` has it. */
+                tierVersion: number | null;
+                /** @description It was bought in a grace period. */
+                byGrace: boolean | null;
+                graceSec: number | null;
+                opensAt: components["schemas"]["NullableTime"];
+                closesAt: components["schemas"]["NullableTime"];
+                opensAfter: string | null;
+                opened: components["schemas"]["Place"] | null;
+                allowlist: components["schemas"]["NullableHash"];
+                allocation: number | null;
+                /** @description Payments that used up the allocation before. */
+                used: number | null;
+                /** @description Nodes of the tier that a wallet may hold. */
+                allowance: number | null;
+                /** @description Nodes of the tier that the wallet held. */
+                nodesOfTier: number | null;
+                /** @description Its payments for more, not minted yet. */
+                inFlightOfTier: number | null;
+                /** @description The contract's cap. */
+                walletMax: number | null;
+                walletNodes: number | null;
+                walletInFlight: number | null;
+                /** @description The block whose state has these nodes. */
+                countedAtBlock: number | null;
+                holdingToken: components["schemas"]["NullableAddress"];
+                holdingNeededWei: string | null;
+                /** @description What the wallet held in the payment's block; `null` if no provider could read it. */
+                holdingReadWei: string | null;
+                /** @description Code of an inner transfer's payer: `none`, `delegation`, `contract`. */
+                payerCode: string | null;
+                supply: number | null;
+                /** @description Places sold before. */
+                sold: number | null;
+                /** @description Places that undecided payments before it may take. */
+                reserved: number | null;
+                /** @description The place that it took. */
+                place: number | null;
+            };
+        };
+        AllowlistPage: {
+            root: components["schemas"]["Hash"];
+            /** @description The wallets of the whole list. */
+            total: number;
+            entries: {
+                address: components["schemas"]["Address"];
+                allocation: number;
+            }[];
+        };
         /**
          * @example {
          *       "root": "0xe06e31c76857b4561d3511091f6f0eaa62c51b022c67472b87fb5fb449efe69e",
@@ -891,6 +1009,8 @@ export interface components {
             refundTxHash: components["schemas"]["NullableHash"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["NullableTime"];
+            /** @description In answers about one transaction only. */
+            verdict?: components["schemas"]["Verdict"] | null;
             /** @description In answers about one transaction: all its payments, the one above first. A contract may make several in one. */
             payments?: components["schemas"]["Payment"][];
         };

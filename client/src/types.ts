@@ -39,6 +39,13 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
+/** What decides on payments in a block: the tiers' versions and the payments wallets. */
+export interface Sale extends Revived<Schemas['Sale']> {}
+export interface TierVersion extends Revived<Schemas['TierVersion']> {}
+/** The judge's verdict on a payment, with its evidence. */
+export interface Verdict extends Revived<Schemas['Verdict']> {}
+/** A page of a published allowlist. */
+export interface AllowlistPage extends Revived<Schemas['AllowlistPage']> {}
 /** How many nodes an allowlist lets a wallet buy. */
 export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
 /** A referral code. */

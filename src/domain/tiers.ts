@@ -86,7 +86,7 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
-    const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort(byEffect)
+    const begun = begunBy(ofTier, payment.blockNumber)
     const inForce = begun.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
@@ -104,6 +104,22 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
   }
   return graced ?? notSold
 }
+
+/**
+ * The versions that may decide on payments in a block: of each tier the one in force, and those whose grace period was not over when it took force. A
+ * version that shortens another's grace period is among them.
+ */
+export function decidingIn(versions: readonly TierVersion[], blockNumber: number): TierVersion[] {
+  return [...Map.groupBy(versions, ({ tierId }) => tierId).values()].flatMap((ofTier) => {
+    const begun = begunBy(ofTier, blockNumber)
+    const sinceTime = begun.at(-1)?.fromTime ?? 0
+    return begun.filter((_, i) => graceEnd(begun.slice(i + 1)) > sinceTime)
+  })
+}
+
+/** The versions of a tier that took effect up to a block, oldest first. */
+const begunBy = (ofTier: readonly TierVersion[], blockNumber: number) =>
+  ofTier.filter(({ fromBlock }) => fromBlock <= blockNumber).sort(byEffect)
 
 /** The token of which a buyer's holding is read: the first that a selling version asks for; null if none does. */
 export function holdingTokenOf(selection: TierSelection): Address | null {

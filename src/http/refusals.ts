@@ -57,6 +57,8 @@ const REFUSALS = {
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
   unknownAllowlist: [404, 'No such allowlist.'],
+  unpublishedAllowlist: [404, 'No such allowlist, or the operator has not published it.'],
+  unfollowedBlock: [404, 'The ledger has not followed that block yet.'],
   unknownReferral: [404, 'No such referral code.'],
   noSuchTier: [404, 'There is no such tier.'],
   unknownPayment: [404, 'The ledger has no payment by this transaction (yet). To report it: POST /api/payments/claim.'],

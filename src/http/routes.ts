@@ -21,12 +21,14 @@ import { events } from './routes/payments/events.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import {
+  allowlist,
   allowlisted,
   distributions,
   nodesOfAddress,
   payment,
   paymentsOfAddress,
   referral,
+  sale,
   stats,
   tiers,
   transaction,
@@ -39,6 +41,8 @@ import type { Tools } from './tools.ts'
 const ROUTES: readonly ((tools: Tools) => Route)[] = [
   stats,
   tiers,
+  sale,
+  allowlist,
   allowlisted,
   referral,
   cover,

@@ -134,6 +134,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     endpoint: async () => (await aDelivery()).endpoint,
     'list-file': () => temporaryFile(`address,allocation\n${world.at(6)},2\n`),
     'codes-file': () => temporaryFile(`code,payee,bps\nautumn,${world.at(6)},250\n`),
+    root: async () => JSON.parse((await runHere(['allowlists', 'list', '--json'], env)).out).allowlists[0].root,
     'password-file': () => temporaryFile('correct horse battery\n'),
   }
   if (example.includes('senders allow')) {

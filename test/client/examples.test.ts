@@ -81,6 +81,8 @@ for (const [index, example] of examples.entries()) {
     if (example.includes('buy(')) assert.match(stdout, /minted \d+/)
     if (example.includes('verifyNode(')) assert.match(stdout, /^true \[\] \d+n\n(true|null) true/)
     if (example.includes('verifyAllowlisted(')) assert.match(stdout, /^2 true/)
+    if (example.includes('verifyAllowlist(')) assert.match(stdout, /^1 1 true 1/)
+    if (example.includes('verifyVerdict(')) assert.match(stdout, /^true \[\] \[\]\ntrue 3 1/)
     if (example.includes('verifyRound(')) assert.match(stdout, /recomputed/)
     if (example.includes('error.status')) assert.match(stdout, /^404 false null No such node/)
     if (example.includes('await ledger.getMe')) assert.match(stdout, new RegExp(`^${BUYER?.address.toLowerCase()} `))
@@ -132,10 +134,11 @@ const enter = async (path: string, body: object) => {
   return await answer.json()
 }
 
-/** Enters an allowlist with the buyer on it, and a referral code. @returns the list's root. */
+/** Enters and publishes an allowlist with the buyer on it, and enters a referral code. @returns the list's root. */
 async function enterList(): Promise<string> {
   await enter('referrals', { code: 'friends', payee: `0x${'22'.repeat(20)}`, commissionBps: 500 })
   const { root } = (await enter('allowlists', { label: 'buyers', rows: `${BUYER?.address},2` })) as { root: string }
+  await enter(`allowlists/${root}/publish`, {})
   return root
 }
 

@@ -5,7 +5,7 @@ import { createClient, custom } from 'viem'
 import type { Allowlisted, LedgerClient } from '../../client/src/index.ts'
 import { verifyAllowlisted } from '../../client/src/viem/allowlist.ts'
 import { verifyCover, verifyNode } from '../../client/src/viem/verify.ts'
-import { allocationMatches, leafOf, parentOf } from '../models/verified/allowlisted.ts'
+import { allocationMatches, treeOf } from '../models/verified/allowlisted.ts'
 import { headOf, type PlainChain, type SaidPlace, type Trusted } from '../models/verified/chain.ts'
 import { assertBothSeen, assertSame, inOrder, isThrown, outcome } from '../models/verified/compared.ts'
 import { type Lie, withLie } from '../models/verified/lies.ts'
@@ -132,19 +132,6 @@ test('the client judges the cover as the second reading does, for the same reaso
     })
   })
 })
-
-/** A tree over some wallets: the hashes beside each on its way to the root. */
-function treeOf(wallets: readonly { address: string; allocation: number }[]) {
-  const layers = [wallets.map(({ address, allocation }) => leafOf(address, allocation))]
-  for (let layer = layers[0] as string[]; layer.length > 1; layers.push(layer)) {
-    const pairs = Array.from({ length: Math.ceil(layer.length / 2) }, (_, index) =>
-      layer.slice(2 * index, 2 * index + 2),
-    )
-    layer = pairs.map(([one, other]) => (other ? parentOf(one as string, other) : (one as string)))
-  }
-  const proofOf = (leaf: number) => layers.flatMap((layer, height) => layer[(leaf >> height) ^ 1] ?? [])
-  return { root: layers.at(-1)?.[0] as `0x${string}`, proofOf }
-}
 
 test('an allocation is right by the client if it is by the second reading', async () => {
   await played(1000, async (dice) => {

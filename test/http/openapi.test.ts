@@ -134,7 +134,7 @@ describe('the document', () => {
   })
 
   it('requires every field of an answer, so that none becomes optional in the client', () =>
-    assertRequired(document, { Payment: ['payments'] }))
+    assertRequired(document, { Payment: ['verdict', 'payments'] }))
 
   it('has no reference that leads nowhere', () => {
     const resolve = (ref: string) => {

@@ -1,7 +1,9 @@
-// Verifies the service's answer about an allowlist against its root, as OpenZeppelin's MerkleProof does. Makes no further request.
+// Verifies the service's answers about an allowlist against its root: a wallet's allocation as OpenZeppelin's MerkleProof does, a published list by
+// building OpenZeppelin's StandardMerkleTree.
 import { concat, encodeAbiParameters, keccak256 } from 'viem'
 import type { LedgerClient } from '../client.ts'
-import type { Allowlisted, Hex } from '../types.ts'
+import { LedgerError } from '../errors.ts'
+import type { Allowlisted, AllowlistPage, Hex } from '../types.ts'
 
 export interface VerifiedAllocation {
   /**
@@ -21,12 +23,60 @@ export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address
   const isMeant = same(answer.root, root) && same(answer.address, address)
   if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, said: answer }
   if (answer.proof === null) return { matches: null, said: answer }
-  const leaf = encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [address, BigInt(answer.allocation)])
-  const computedRoot = (answer.proof as Hex[]).reduce(parentOf, keccak256(keccak256(leaf)))
+  const computedRoot = (answer.proof as Hex[]).reduce(parentOf, leafOf(answer))
   return { matches: same(computedRoot, root), said: answer }
 }
 
-const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+export interface VerifiedList {
+  /** True if these wallets are the whole list: its root follows from them. Null if the operator has not published the list. */
+  matches: boolean | null
+  /** The allocation of each wallet; empty if the list is not published. */
+  allocations: ReadonlyMap<string, number>
+}
+
+/** Fetches a published list page by page, and recomputes its root. Of a list that matches you can tell who is not on it. */
+export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<VerifiedList> {
+  const entries: AllowlistPage['entries'] = []
+  for (let left = 1; left > 0; ) {
+    const page = await ledger.getAllowlist(root, entries.at(-1)?.address).catch(nullIfMissing)
+    if (page === null) return { matches: null, allocations: new Map() }
+    entries.push(...page.entries)
+    left = page.entries.length === 0 ? 0 : Math.min(page.total, ENTRIES_MAX) - entries.length
+  }
+  return {
+    matches: entries.length > 0 && same(rootOf(entries.map(leafOf).sort()), root),
+    allocations: new Map(entries.map(({ address, allocation }) => [address, allocation])),
+  }
+}
+
+/** The service takes no larger list. */
+const ENTRIES_MAX = 1_000_000
+
+/** Null if the service does not have, or does not publish, what was asked for. */
+export function nullIfMissing(error: unknown): null {
+  if (error instanceof LedgerError && error.status === 404) return null
+  throw error
+}
+
+const leafOf = ({ address, allocation }: { address: string; allocation: number }): Hex =>
+  keccak256(
+    keccak256(
+      encodeAbiParameters(
+        [{ type: 'address' }, { type: 'uint256' }],
+        [address.toLowerCase() as Hex, BigInt(allocation)],
+      ),
+    ),
+  )
+
+/** The root over sorted leaves. They fill the tree from its end, and each inner node is the hash of the two below it. */
+function rootOf(leaves: readonly Hex[]): Hex {
+  const inner = leaves.length - 1
+  const tree: Hex[] = [...Array<Hex>(inner).fill('0x'), ...[...leaves].reverse()]
+  for (let i = inner - 1; i >= 0; i--) tree[i] = parentOf(tree[2 * i + 1] as Hex, tree[2 * i + 2] as Hex)
+  return tree[0] as Hex
+}
+
+export const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 /** The hash of two siblings, the smaller first. */
 const parentOf = (a: Hex, b: Hex): Hex => keccak256(concat(a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]))

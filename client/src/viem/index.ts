@@ -1,5 +1,5 @@
 // The part that needs viem: wallets, and reading the chain directly.
-export { type VerifiedAllocation, verifyAllowlisted } from './allowlist.ts'
+export { type VerifiedAllocation, type VerifiedList, verifyAllowlist, verifyAllowlisted } from './allowlist.ts'
 export { recompute } from './amount.ts'
 export {
   type BuyOptions,
@@ -18,6 +18,7 @@ export { factoryAbi, inWords } from './factory.ts'
 export { carries, referralSuffix } from './referral.ts'
 export { isContract, type OwnWallet } from './send.ts'
 export { type RecomputedTurn, recomputeRound } from './turns.ts'
+export { type VerifiedVerdict, type VerifiedVerdicts, verifyVerdict } from './verdict.ts'
 export {
   type ChainClient,
   type CoverOnChain,

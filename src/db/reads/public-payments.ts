@@ -6,6 +6,7 @@ import type { Fragment, Sql } from '../core/sql.ts'
 import { type Assurance, assuranceOf } from '../payments/assurance.ts'
 import { mayStillBuy } from '../payments/waiting.ts'
 import { entriesMax } from './public-api.ts'
+import { verdictOf } from './public-verdicts.ts'
 
 /** A payment, as the API shows it. */
 export interface PaymentRow {
@@ -22,7 +23,7 @@ export interface PaymentRow {
  */
 export async function readPaymentsIn(sql: Sql, txHash: Hash): Promise<PaymentRow[] | null> {
   const rows = await sql<PaymentRow[]>`
-    SELECT ${paymentColumns(sql)} FROM ${paymentTables(sql)} WHERE p.tx_hash = ${txHash} ORDER BY p.inner_index, p.wallet`
+    SELECT ${paymentColumns(sql)}, ${verdictOf(sql)} AS verdict FROM ${paymentTables(sql)} WHERE p.tx_hash = ${txHash} ORDER BY p.inner_index, p.wallet`
   const bought = rows.filter(({ status }) => status !== 'ignored')
   if (bought.length > 0) return bought
   return rows.length > 0 ? rows : null

@@ -1,4 +1,4 @@
-// The operator's allowlists: rows are added, never changed. A wallet's allocation is found by index, and its proof needs only a few parts of the
+// The operator's allowlists: rows are added, never changed, and a list can be published. A wallet's allocation is found by index, and its proof needs only a few parts of the
 // tree, so an answer costs as little for a million rows as for ten.
 import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlists.ts'
 import type { ListUse } from '../../domain/payment.ts'
@@ -17,12 +17,14 @@ export interface Allowlist {
   allocated: number
   enteredAt: string
   enteredBy: string
+  /** True if anyone may read all of it. */
+  published: boolean
 }
 
 /** All lists, newest first. There are few. */
 export async function readAllowlists(sql: Sql): Promise<Allowlist[]> {
   return await sql<Allowlist[]>`
-    SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM allowlists ORDER BY id DESC`
+    SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy", published FROM allowlists ORDER BY id DESC`
 }
 
 export async function hasAllowlist(sql: Sql, root: Hash): Promise<boolean> {
@@ -33,12 +35,34 @@ export async function hasAllowlist(sql: Sql, root: Hash): Promise<boolean> {
 /** Enters a list; its parts are added afterwards. @returns its number; null if the list is already there. */
 export async function insertAllowlist(
   sql: Sql,
-  { root, label, entries, allocated, enteredBy }: Omit<Allowlist, 'enteredAt'>,
+  { root, label, entries, allocated, enteredBy }: Omit<Allowlist, 'enteredAt' | 'published'>,
 ): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
     INSERT INTO allowlists (root, label, entries, allocated, entered_by) VALUES (${root}, ${label}, ${entries}, ${allocated}, ${enteredBy})
     ON CONFLICT (root) DO NOTHING RETURNING id`
   return row?.id ?? null
+}
+
+/** Lets anyone read all of a list, for good. @returns false if it was published before. */
+export async function publishAllowlist(sql: Sql, root: Hash): Promise<boolean> {
+  return (await sql`UPDATE allowlists SET published = true WHERE root = ${root} AND NOT published`).count > 0
+}
+
+/** How many wallets a page of a published list has at most: an answer of about 150 kB. */
+const PUBLISHED_PAGE = 2_000
+
+/** A page of a published list: the wallets behind an address, in order of address. Null if there is no such list, or if it is not published. */
+export async function readPublished(
+  sql: Sql,
+  root: Hash,
+  after: Address,
+): Promise<{ root: Hash; total: number; entries: object[] } | null> {
+  const [page] = await sql<{ root: Hash; total: number; entries: object[] }[]>`
+    SELECT root, entries AS total, (SELECT coalesce(json_agg(e), '[]') FROM (
+        SELECT address, allocation FROM allowlist_entries WHERE list = l.id AND address > ${after}
+        ORDER BY address LIMIT ${sql.unsafe(String(PUBLISHED_PAGE))}) e) AS entries
+    FROM allowlists l WHERE root = ${root} AND published`
+  return page ?? null
 }
 
 /** The largest allocation of a list; 0 if there is no such list. Reads all its rows. */

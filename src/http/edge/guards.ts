@@ -62,6 +62,7 @@ export function parseHash(value: unknown): Hash | Refusal {
 export interface Query {
   limit?: string | string[]
   offset?: string | string[]
+  after?: string | string[]
   tier?: string | string[]
   address?: string | string[]
   payment?: string | string[]

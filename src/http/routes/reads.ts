@@ -4,7 +4,8 @@ import type { Sql } from '../../db/core/sql.ts'
 import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
 import { inOne, readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
 import { readTransaction } from '../../db/reads/public-transactions.ts'
-import { readAllowlisted } from '../../db/sale/allowlists.ts'
+import { readSale } from '../../db/reads/public-verdicts.ts'
+import { readAllowlisted, readPublished } from '../../db/sale/allowlists.ts'
 import { readPublicReferral } from '../../db/sale/referrals.ts'
 import { codeOf } from '../../domain/payers/referrals.ts'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -81,6 +82,15 @@ export const nodesOfAddress = route({
   read: readNodesOf,
 })
 
+/** The tiers and payments wallets that decide on payments in a block. Everyone gets the same answer. */
+export const sale = route({
+  path: '/api/sale/:block',
+  keptSec: 10,
+  none: 'unfollowedBlock',
+  asked: ({ params }) => [parseId(params.block)],
+  read: readSale,
+})
+
 /** The allocation of a wallet on an allowlist, with its proof. A list never changes. */
 export const allowlisted = route({
   path: '/api/allowlists/:root/:address',
@@ -91,6 +101,18 @@ export const allowlisted = route({
     const found = await readAllowlisted(sql, root, address)
     return found && { root, address, ...found }
   },
+})
+
+/** A list that the operator has published, page by page: the wallets behind `after`. */
+export const allowlist = route({
+  path: '/api/allowlists/:root',
+  keptSec: 60,
+  none: 'unpublishedAllowlist',
+  asked: ({ params, query }, checksum) => [
+    hashOf(params.root, 'badRoot'),
+    parseAddress(query.after ?? `0x${'0'.repeat(40)}`, checksum),
+  ],
+  read: readPublished,
 })
 
 /** What a referral code pays, and whether it is valid at the moment. */

@@ -57,10 +57,13 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
 
-/** Copies the allowlists that are missing, each in one transaction. A list never changes, so a list that is there is complete. */
+/** Copies the allowlists that are missing, each in one transaction. A list that is there is complete, but may have been published since. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
   const ownIds = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
-  const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
+  const lists = await from<{ id: number; entries: number; published: boolean }[]>`
+    SELECT id, entries, published FROM allowlists ORDER BY id`
+  const publishedIds = lists.flatMap((list) => (list.published ? list.id : []))
+  await into`UPDATE allowlists SET published = true WHERE id = ANY(${publishedIds}::int[]) AND NOT published`
   for (const { id, entries } of lists.filter((list) => !ownIds.has(list.id)))
     await inTransaction(into, async (sql) => {
       const copy = (table: string, where: string) => copyTable(from, sql, table, where)

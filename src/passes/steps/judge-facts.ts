@@ -1,5 +1,6 @@
 // What the ledger knows about a page of payments, read under the page's locks, and what the page has given away since. Answers the judge's questions
 // about one payment after the other.
+import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
 import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
@@ -85,6 +86,8 @@ export async function readLedger(sql: Sql, basis: JudgingBasis, page: readonly C
     denied: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
     decisions: await readLastVerdicts(sql, decidable),
     places: await readPlaces(sql, wallets),
+    // Null if another instance has followed on: then no single block shows these places.
+    countedAtBlock: (await readCursor(sql))?.number === basis.height ? basis.height : null,
     tiers: await readLimitedTiers(sql, tierNos, versions),
     lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
     payers: await readPayerStandings(sql, inner.map(withReadCode)),
@@ -130,6 +133,11 @@ export class PageFacts {
   /** True if the operator has released a held payment despite its verdict. */
   isReleased({ id, state }: Payment): boolean {
     return state === 'held' && this.#ledger.decisions.get(id) === 'accepted'
+  }
+
+  /** The block whose state shows the nodes that wallets hold. */
+  get countedAtBlock(): number | null {
+    return this.#ledger.countedAtBlock
   }
 
   /** How many nodes a payer may have, and how many it has, in all and of one tier. */

@@ -83,7 +83,8 @@ function decide(candidate: Candidate, facts: PageFacts): Decision {
   // A contract wallet's payment is judged again when facts in its evidence change, so we store the evidence even if it is held again.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { candidate, outcome: 'unchanged' }
   const { wallet, from, blockNumber, blockHash } = payment
-  const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash }
+  const { countedAtBlock } = facts
+  const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash, countedAtBlock }
   if (verdict.kind === 'accepted') return accept(candidate, evidence, verdict.tier)
   const tier = verdict.kind === 'ignored' ? null : verdict.tier
   const row = { ...rowOf(payment, evidence, tier), reason: verdict.reason }

@@ -12,14 +12,14 @@ import { sameText } from './chain.ts'
 const isHash = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
 
 /** The hash of a leaf, twice, so that no inner node can be taken for one. */
-export function leafOf(address: string, allocation: number): string {
+function leafOf(address: string, allocation: number): string {
   return keccak256(
     keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [address.toLowerCase(), allocation])),
   )
 }
 
 /** The smaller of two stands first. */
-export function parentOf(one: string, other: string): string {
+function parentOf(one: string, other: string): string {
   return keccak256(concat(BigInt(one) < BigInt(other) ? [one, other] : [other, one]))
 }
 
@@ -32,4 +32,17 @@ export function allocationMatches(root: string, address: string, said: Allowlist
   let hash = leafOf(address, said.allocation)
   for (const beside of said.proof) hash = parentOf(hash, beside)
   return sameText(hash, root)
+}
+
+/** A tree over some wallets: the hashes beside each on its way to the root. */
+export function treeOf(wallets: readonly { address: string; allocation: number }[]) {
+  const layers = [wallets.map(({ address, allocation }) => leafOf(address, allocation))]
+  for (let layer = layers[0] as string[]; layer.length > 1; layers.push(layer)) {
+    const pairs = Array.from({ length: Math.ceil(layer.length / 2) }, (_, index) =>
+      layer.slice(2 * index, 2 * index + 2),
+    )
+    layer = pairs.map(([one, other]) => (other ? parentOf(one as string, other) : (one as string)))
+  }
+  const proofOf = (leaf: number) => layers.flatMap((layer, height) => layer[(leaf >> height) ^ 1] ?? [])
+  return { root: layers.at(-1)?.[0] as `0x${string}`, proofOf }
 }

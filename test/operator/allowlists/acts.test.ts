@@ -46,7 +46,14 @@ test('300 rows fit into a request; they are previewed, entered once, and listed 
   assert.equal((await desk.post('allowlists', body)).json.changed, false)
   assert.deepEqual([...(await acts())], [{ action: 'allowlistEntered', subject: root }])
   const [{ enteredAt: _, ...listed }] = (await desk.get('allowlists')).json.allowlists
-  assert.deepEqual(listed, { root, label: 'first phase', entries: 300, allocated: 900, enteredBy: 'ada' })
+  assert.deepEqual(listed, {
+    root,
+    label: 'first phase',
+    entries: 300,
+    allocated: 900,
+    published: false,
+    enteredBy: 'ada',
+  })
 })
 
 test('a bad line refuses the whole list with its number, and a preview reports it without that', async () => {

@@ -1,11 +1,12 @@
 // The operator's allowlists: wallets with the number of nodes that each may buy, identified by the root of a tree over them. A list can never change,
-// and has no effect until a tier names it. The route takes a short list, the command a file.
+// and has no effect until a tier names it. The operator may publish it. The route takes a short list, the command a file.
 import { inTransaction, type Pool } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
-import { insertAllowlist, insertAllowlistPart, readAllowlists } from '../../../db/sale/allowlists.ts'
+import { insertAllowlist, insertAllowlistPart, publishAllowlist, readAllowlists } from '../../../db/sale/allowlists.ts'
 import { POSTED_ENTRIES_MAX } from '../../../domain/payers/allowlists.ts'
+import type { Hash } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
-import { type Actor, type OperatorRefusal, recordAct, refuseField } from '../../act.ts'
+import { type Actor, type OperatorRefusal, recordAct, refuseAct, refuseField } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { type BuiltList, build, type ListPreview } from './built.ts'
@@ -19,7 +20,7 @@ export const listAllowlists = defineReading({
   examples: ['allowlists list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ allowlists: await readAllowlists(pool) }),
-  columns: ['root', 'label', 'entries', 'allocated', 'enteredBy', 'enteredAt'],
+  columns: ['root', 'label', 'entries', 'allocated', 'published', 'enteredBy', 'enteredAt'],
 })
 
 /** A list, entered or previewed. `changed` is false if the ledger already had it, or if this is a preview. */
@@ -98,3 +99,22 @@ export const problemsInWords = ({ badLines, duplicates, badChecksums, problems }
   `Bad lines: ${badLines}; duplicates: ${duplicates}; wrong checksums: ${badChecksums}.`,
   ...problems.map(({ line, text }) => `Line ${line}: ${text}.`),
 ]
+
+export const publishList = defineAct({
+  path: 'allowlists/:root/publish',
+  scope: 'prices',
+  command: 'allowlists publish',
+  summary: 'publish an allowlist: from then on anyone may read all of it',
+  details: 'Anyone can then recompute its root, and check that a wallet is not on it. You cannot take this back.',
+  examples: ['allowlists publish <root> --yes'],
+  asks: 'Publish all wallets of this list permanently?',
+  fields: { root: field.hash('the list'), reason: field.REASON },
+  change: async ({ sql, record }, { root }): Promise<{ root: Hash; changed: boolean } | OperatorRefusal> => {
+    if (!(await readAllowlists(sql)).some((list) => list.root === root))
+      return refuseAct('notFound', `There is no allowlist ${root}.`)
+    const changed = await publishAllowlist(sql, root)
+    if (changed) record({ action: 'allowlistPublished', subject: root })
+    return { root, changed }
+  },
+  says: ({ root, changed }) => (changed ? `Published: ${root}.` : 'No change.'),
+})
