@@ -21,8 +21,8 @@ const FEW_NODES = 100
 const AFTER_ACT_BLOCKS = 25
 
 /**
- * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `mintAnswer`: which budget ran
- * out; undefined if the pass planned no mint.
+ * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `mintAnswer`: which budget
+ * ran out; undefined if the pass planned no mint.
  */
 export async function watchBudget(
   ctx: LedgerDb & FactoryRead & Logging,
