@@ -10,13 +10,13 @@ import { outline, preview } from '../output.ts'
 const CHANGE: View = {
   first: async (parts: EveryPart, input, call) => {
     const { tiers } = await listTiers(parts)
-    const known = tiers.find(({ tierId }) => tierId === input.tierId)
-    if (!known) {
+    const current = tiers.find(({ tierId }) => tierId === input.tierId)
+    if (!current) {
       preview(call, `${outline(input)}\nOn sale from the next block on.`)
       return null
     }
-    const changes = changesIn(known, input).join(', ') || 'No change'
-    preview(call, `${changes} from the next block on. ${graceInWords(known, input, parts)}`.trimEnd())
+    const changes = changesIn(current, input).join(', ') || 'No change'
+    preview(call, `${changes} from the next block on. ${graceInWords(current, input, parts)}`.trimEnd())
     return null
   },
   text: ({ tier: { versions: _, ...tier } }: EnteredTier, outcome) => `${outcome}\n${outline(tier)}`,
@@ -50,9 +50,9 @@ export const more = (): Command[] => [
 ]
 
 /** Until when the current terms still apply to sales. */
-function graceInWords(known: TierView, input: Fields, { rules }: EveryPart): string {
-  const still = whatStillBuys(known, input)
+function graceInWords(current: TierView, input: Fields, { rules }: EveryPart): string {
+  const still = whatStillBuys(current, input)
   if (still === null) return ''
   if (input.atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
-  return `Then ${still} for another ${Number(input.graceSec ?? nextGraceSec(known.versions, rules)) / 60} minutes.`
+  return `Then ${still} for another ${Number(input.graceSec ?? nextGraceSec(current.versions, rules)) / 60} minutes.`
 }
