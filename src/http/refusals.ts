@@ -123,11 +123,11 @@ export class Refusal {
   readonly problems: readonly Problem[] | undefined
 
   constructor(
-    refused: keyof typeof REFUSALS,
+    name: keyof typeof REFUSALS,
     words: string,
     { cookies = [], retryAfterSec = null, problems }: Extras = {},
   ) {
-    this.refused = refused
+    this.refused = name
     this.words = words
     this.cookies = cookies
     this.retryAfterSec = retryAfterSec
@@ -145,8 +145,8 @@ export class Refusal {
 }
 
 /** Refuses. */
-export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
-  new Refusal(refused, REFUSALS[refused][1], { cookies, retryAfterSec })
+export const refuse = (name: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
+  new Refusal(name, REFUSALS[name][1], { cookies, retryAfterSec })
 
 /** Refuses as an operator's act did, with its message. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>

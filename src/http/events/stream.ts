@@ -29,8 +29,8 @@ export function watchedState({ payments, nodes }: Watched): WatchedState {
   const digest = createHash('sha256')
   for (const event of events.values()) digest.update(event)
   const id = digest.digest('base64url').slice(0, 27)
-  const named = { payments: payments.map(({ txHash }) => txHash), nodes: nodes.map(({ nodeId }) => nodeId) }
-  return { id, events, current: `id: ${id}\n${eventOf('current', named)}` }
+  const ids = { payments: payments.map(({ txHash }) => txHash), nodes: nodes.map(({ nodeId }) => nodeId) }
+  return { id, events, current: `id: ${id}\n${eventOf('current', ids)}` }
 }
 
 const eventOf = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`

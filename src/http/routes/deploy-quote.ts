@@ -26,12 +26,12 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   deadlineMs: READ_DEADLINE_MS,
   handle: async ({ query }) => {
     const { chainId, quoteTier } = deps.settings
-    const asked = parseTier(query)
-    if (isRefusal(asked)) return asked
-    const wanted = asked ?? quoteTier
-    const quote = await cached(`quote ${wanted ?? ''}`, 30, () =>
+    const queryTier = parseTier(query)
+    if (isRefusal(queryTier)) return queryTier
+    const quotedTier = queryTier ?? quoteTier
+    const quote = await cached(`quote ${quotedTier ?? ''}`, 30, () =>
       queryReplica(async (sql) => {
-        const offer = await readOffer(sql, wanted)
+        const offer = await readOffer(sql, quotedTier)
         const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
         const contractWallets = await modeIn(sql, nextBlock, deps)
         if (offer === null || whyNotNow(offer) !== null) return null
@@ -42,10 +42,10 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     if (quote !== null) return quote
     if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
     if (!(await queryReplica(hasTerms))) return refuse('noTerms')
-    const offer = await queryReplica((sql) => readOffer(sql, wanted))
+    const offer = await queryReplica((sql) => readOffer(sql, quotedTier))
     const why = offer && whyNotNow(offer)
     if (why && why !== 'closed') return refuse(why)
-    if (asked !== null) return refuse('unknownTier')
+    if (queryTier !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },
 })
