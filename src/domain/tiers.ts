@@ -80,13 +80,13 @@ export function selectTier(
 ): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let notSold: TierSelection = { kind: 'none' }
-  let graced: TierSelection | undefined
+  let saleByGrace: TierSelection | undefined
   for (const ofTier of tiers.values()) {
-    const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort((a, b) => a.version - b.version)
-    const inForce = begun.at(-1)
+    const versionsSoFar = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort((a, b) => a.version - b.version)
+    const inForce = versionsSoFar.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
-    const former = formerAt(begun, payment)
+    const former = formerAt(versionsSoFar, payment)
     const own = inForce.priceWei === payment.valueWei ? [inForce] : []
     const alive = [...own, ...former.toReversed()]
     const [tier, ...others] = alive.filter((version) => sells(version, payment))
@@ -94,11 +94,11 @@ export function selectTier(
       const byGrace = tier !== inForce || inGrace(inForce, payment.blockTime)
       const sale: TierSelection = { kind: 'onSale', tier, others, byGrace, supply }
       if (tier === inForce) return sale
-      graced ??= sale
+      saleByGrace ??= sale
     }
     for (const version of alive) notSold = strongerRefusal(notSold, refusalOf(version, payment))
   }
-  return graced ?? notSold
+  return saleByGrace ?? notSold
 }
 
 /** The token of which a buyer's holding is read: the first that a selling version asks for; null if none does. */
@@ -128,9 +128,9 @@ interface Block {
   blockTime: number
 }
 
-/** The earlier versions of this price in their grace period. `begun`: oldest first. */
-const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
-  gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
+/** The earlier versions of this price in their grace period. `versionsSoFar`: oldest first. */
+const formerAt = (versionsSoFar: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
+  gracesOf(versionsSoFar, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
 
@@ -187,11 +187,11 @@ export function lowestPriceAt(
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
-/** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
-const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
-  sorted
+/** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `inOrder`: oldest first. */
+const gracesOf = (inOrder: readonly TierVersion[], priceWei: bigint) =>
+  inOrder
     .slice(0, -1)
-    .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
+    .map((version, i) => ({ version, untilTime: graceEnd(inOrder.slice(i + 1)) }))
     .filter(({ version }) => version.onSale && version.priceWei === priceWei)
 
 /** The payout rate of a tier number in force at a time; null before its first version. */
@@ -212,12 +212,12 @@ export function refuseTierVersion(
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
-    const sorted = [...ofTier].sort((a, b) => a.version - b.version)
-    const live = sorted.at(-1)
+    const inOrder = [...ofTier].sort((a, b) => a.version - b.version)
+    const live = inOrder.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
-    const graced = gracesOf(sorted, candidate.priceWei).find(({ untilTime }) => untilTime > now)
-    if (graced) return { kind: 'priceInGrace', by: live.tierId, untilTime: graced.untilTime }
+    const grace = gracesOf(inOrder, candidate.priceWei).find(({ untilTime }) => untilTime > now)
+    if (grace) return { kind: 'priceInGrace', by: live.tierId, untilTime: grace.untilTime }
   }
   return null
 }
