@@ -96,7 +96,7 @@ export const FACTORY_CHECKS = {
   'chain.evidence': check(
     'NodeLedgerRefusedAnswers',
     findEvidence,
-    ({ inForce, finding, voices }, { chain, config }) => {
+    ({ inForce, found: finding, voices }, { chain, config }) => {
       if (!finding) return { unknown: 'the providers do not name the same recent blocks, or do not answer' }
       const ledger = { mode: inForce?.mode ?? null, chainId: chain.chainId, isDemo: chain.demoToken !== null }
       return judgeEvidence(finding, ledger, { voices, trusts: config.TRUST_PROVIDER, production: config.production })
@@ -125,7 +125,7 @@ async function readFinal({ chain, rpc, pool }: Probed) {
 
 async function findEvidence({ chain, rpc, pool }: Probed) {
   const { providers, proofs } = readerOf(chain, rpc, signersOf(chain))
-  return { inForce: pool && (await readMode(pool)), finding: await proofs.findMode(), voices: providers.length }
+  return { inForce: pool && (await readMode(pool)), found: await proofs.findMode(), voices: providers.length }
 }
 
 /** The wallet in force and the one of the settings, with what speaks against each. */

@@ -91,12 +91,12 @@ function checkNonce(role: AccountRole): Check<KeysExamined> {
     const ledgerNonces = await readKnownNonces(pool, address)
     if (!cursor || !ledgerNonces) return 'unused'
     const nonceAhead = await readNonceAhead(pool, address)
-    return { address, followedNonce: ledgerNonces.followed, now: await nonceAt(rpc, address, cursor.hash), nonceAhead }
+    return { address, known: ledgerNonces.followed, now: await nonceAt(rpc, address, cursor.hash), noted: nonceAhead }
   }
   return check('NodeLedgerForeignTransaction', read, (nonces) => {
     if (nonces === null) return null
     if (nonces === 'unused') return `the ${role} has sent nothing yet`
-    const { address, followedNonce, now, nonceAhead } = nonces
+    const { address, known: followedNonce, now, noted: nonceAhead } = nonces
     if (nonceAhead === null && (now === null || now <= followedNonce))
       return `the ${role}'s nonces match the followed blocks`
     return {
