@@ -50,11 +50,11 @@ interface ChainExamined {
 
 interface Probed extends ChainExamined {
   readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
-  readonly seen: readonly ProviderProbe[]
+  readonly answers: readonly ProviderProbe[]
 }
 
 const ofProbes = ({ probes }: Probed) => probes
-const readAheadSec = ({ seen }: Probed) => Math.max(...seen.map(({ head }) => -ageOf(head)))
+const readAheadSec = ({ answers }: Probed) => Math.max(...answers.map(({ head }) => -ageOf(head)))
 const ofDeployment = ({ deployment }: Probed & { deployment: DeploymentCheck }) => deployment
 type OnChain = Pick<ChainExamined, 'chain' | 'rpc'>
 const findBeginning = ({ chain: { factory, startBlock }, rpc }: OnChain) => lookAtBeginning(rpc, factory, startBlock)
@@ -93,11 +93,15 @@ export const FACTORY_CHECKS = {
   'chain.final': check(null, readFinal, judgeFinality),
 
   /** What blocks are worth: whether they prove what a provider reports, or two providers must agree. */
-  'chain.evidence': check('NodeLedgerRefusedAnswers', findEvidence, ({ inForce, found, voices }, { chain, config }) => {
-    if (!found) return { unknown: 'the providers do not name the same recent blocks, or do not answer' }
-    const ledger = { mode: inForce?.mode ?? null, chainId: chain.chainId, isDemo: chain.demoToken !== null }
-    return judgeEvidence(found, ledger, { voices, trusts: config.TRUST_PROVIDER, production: config.production })
-  }),
+  'chain.evidence': check(
+    'NodeLedgerRefusedAnswers',
+    findEvidence,
+    ({ inForce, found: finding, voices }, { chain, config }) => {
+      if (!finding) return { unknown: 'the providers do not name the same recent blocks, or do not answer' }
+      const ledger = { mode: inForce?.mode ?? null, chainId: chain.chainId, isDemo: chain.demoToken !== null }
+      return judgeEvidence(finding, ledger, { voices, trusts: config.TRUST_PROVIDER, production: config.production })
+    },
+  ),
 
   /** Whether the ledger starts early enough. Anything that the factory did before START_BLOCK is missing for good, so the passes stop. */
   'chain.start': check(null, findBeginning, (beginning, { chain }) => judgeBeginning(beginning, chain.startBlock)),
@@ -128,8 +132,8 @@ async function findEvidence({ chain, rpc, pool }: Probed) {
 async function lookAtWallets({ chain, rpc, pool }: OnChain & Pick<ChainExamined, 'pool'>) {
   const sold = pool && (await readWalletInForce(pool))
   const wallets = [...new Set([sold, chain.paymentAddress].filter((wallet) => wallet !== null))]
-  const looked = wallets.map(async (wallet) => ({ wallet, objection: await lookAtWallet(chain, rpc, wallet) }))
-  return { sold, wallets: await Promise.all(looked) }
+  const lookups = wallets.map(async (wallet) => ({ wallet, objection: await lookAtWallet(chain, rpc, wallet) }))
+  return { sold, wallets: await Promise.all(lookups) }
 }
 
 const FINE = {
@@ -139,8 +143,8 @@ const FINE = {
 }
 
 /** Makes the checks of the chain. If no provider answers, only the providers are checked. */
-export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
-  const { chain, rpc } = examined
+export async function lookAtChain(context: ChainExamined): Promise<Finding[]> {
+  const { chain, rpc } = context
   const { factory, factoryCodeHash: trustedCodeHash, paymentAddress, startBlock, rpcUrls } = chain
   const probes = await Promise.all(
     rpcUrls.map(async (url, index) => ({
@@ -148,15 +152,18 @@ export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
       probe: await probeProvider(url, factory, startBlock).catch((error: unknown) => error as Error),
     })),
   )
-  const seen = probes.flatMap(({ probe }) => (probe instanceof Error ? [] : [probe]))
-  const probed = { ...examined, probes, seen }
-  const findings = await runChecks(PROVIDER_CHECKS, probed)
-  const [first] = seen
+  const answers = probes.flatMap(({ probe }) => (probe instanceof Error ? [] : [probe]))
+  const probedContext = { ...context, probes, answers }
+  const findings = await runChecks(PROVIDER_CHECKS, probedContext)
+  const [first] = answers
   if (!first) return [...findings, findingOf('chain.factory', { unknown: 'no provider answers' })]
   const chainId = chain.chainId ?? first.chainId
-  const named = { rpc, chainId, factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(chain) }
+  const deploymentFacts = { rpc, chainId, factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(chain) }
   findings.push(...(await runChecks(ASKED_CHECKS, { factory, rpc, headNumber: first.head.number })))
-  return [...findings, ...(await runChecks(FACTORY_CHECKS, { ...probed, deployment: await checkDeployment(named) }))]
+  return [
+    ...findings,
+    ...(await runChecks(FACTORY_CHECKS, { ...probedContext, deployment: await checkDeployment(deploymentFacts) })),
+  ]
 }
 
 /** Why an address must not be the payments wallet, by the configuration and the chain; null if it may be. */
@@ -226,38 +233,38 @@ export const BELIEVED_TODO = 'Add a provider of another company, or set TRUST_PR
  * operator trusts the only one. What fails ends the first start of a ledger.
  */
 export function judgeEvidence(
-  found: FoundMode,
+  finding: FoundMode,
   { mode, chainId, isDemo }: { mode: EvidenceMode | null; chainId: number | null; isDemo: boolean },
   { voices, trusts, production }: { voices: number; trusts: boolean; production: boolean },
 ): Said {
-  if (found.mode === 'proven' && found.added.length > 0)
+  if (finding.mode === 'proven' && finding.added.length > 0)
     return {
-      says: `blocks have fields that this version does not know (${found.added.join(', ')}): what they hold is proven, and receipts are read of each block`,
+      says: `blocks have fields that this version does not know (${finding.added.join(', ')}): what they hold is proven, and receipts are read of each block`,
       warn: 'Update the service. Until then nothing is lost.',
     }
-  if (mode === 'proven' && found.mode === 'agreed')
+  if (mode === 'proven' && finding.mode === 'agreed')
     return {
-      says: `${foundInWords(found)}, so nothing is followed: the chain may have had a hard fork`,
+      says: `${foundInWords(finding)}, so nothing is followed: the chain may have had a hard fork`,
       fail: 'Update the service. If that does not help, "node-ledger evidence set agreed" makes it believe two providers that agree.',
     }
-  if ((mode ?? found.mode) === 'proven') return { says: 'blocks prove what providers report' }
+  if ((mode ?? finding.mode) === 'proven') return { says: 'blocks prove what providers report' }
   const says = 'blocks are not proven: two providers must agree'
   if (isDemo) return { says }
-  if (found.mode === 'proven') return { says, warn: '"node-ledger evidence set proven" has them proven again.' }
+  if (finding.mode === 'proven') return { says, warn: '"node-ledger evidence set proven" has them proven again.' }
   if (mode === null && chainId !== null && modeOn(chainId) === 'proven')
     return {
-      says: `RPC_URL: ${foundInWords(found)}`,
+      says: `RPC_URL: ${foundInWords(finding)}`,
       fail: 'Blocks of this chain prove themselves to this version of the service. Use other providers, or update the service after a fork.',
     }
   if (voices >= VOICES) return { says }
-  const believed = `RPC_URL: it names one provider, and ${foundInWords(found)}: we would have to believe what it says about payments and seeds`
-  if (trusts) return { says: `${believed}, as TRUST_PROVIDER says` }
-  return { says: believed, [production ? 'fail' : 'warn']: BELIEVED_TODO }
+  const oneProvider = `RPC_URL: it names one provider, and ${foundInWords(finding)}: we would have to believe what it says about payments and seeds`
+  if (trusts) return { says: `${oneProvider}, as TRUST_PROVIDER says` }
+  return { says: oneProvider, [production ? 'fail' : 'warn']: BELIEVED_TODO }
 }
 
 function judgeProvider(
   { host, probe }: Probed['probes'][number],
-  { seen, staleSec, chain: { chainId: wanted } }: Probed,
+  { answers, staleSec, chain: { chainId: expectedId } }: Probed,
 ): Said {
   if (probe instanceof Error) {
     const todo = 'Check that this URL of RPC_URL is right and its provider is up.'
@@ -267,8 +274,8 @@ function judgeProvider(
   const ageSec = ageOf(head)
   const past = statesBack === null ? 'all states since START_BLOCK' : `states ${statesBack} blocks back`
   const says = `${host}: chain ${chainId}, block ${head.number}, ${ageSec} s old, ${finalized === null ? 'knows no finalized block' : `final up to ${finalized}`}, ${past}`
-  if (wanted !== null && chainId !== wanted)
-    return { says, fail: `RPC_URL does not lead to chain CHAIN_ID=${wanted}: correct one of them.` }
+  if (expectedId !== null && chainId !== expectedId)
+    return { says, fail: `RPC_URL does not lead to chain CHAIN_ID=${expectedId}: correct one of them.` }
   if (!logs)
     return {
       says: `${host} returns no logs of a block (eth_getLogs)`,
@@ -276,7 +283,7 @@ function judgeProvider(
     }
   if (ageSec > staleSec)
     return { says, warn: 'The head is old: the provider is stuck, or the chain produces no blocks.' }
-  const behind = Math.max(...seen.map((other) => other.head.number)) - head.number
+  const behind = Math.max(...answers.map((other) => other.head.number)) - head.number
   if (behind > HEADS_APART_WARN)
     return { says, warn: `It is ${behind} blocks behind the others: put it last in RPC_URL.` }
   const todo =

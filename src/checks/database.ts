@@ -40,23 +40,24 @@ export const REACHED: Checks<Examined> = {
 }
 
 export const DATABASE_CHECKS: Checks<Examined> = {
-  'database.schema': check(null, readMigrations, (compared) => {
-    if (compared instanceof KnownError) {
+  'database.schema': check(null, readMigrations, (migrations) => {
+    if (migrations instanceof KnownError) {
       const todo = 'Set DATABASE_URL to an empty database, or DATA_DIR to an empty folder if the database is embedded.'
-      return { says: compared.message, fail: todo }
+      return { says: migrations.message, fail: todo }
     }
-    const { applied, missing, unknown } = compared
+    const { applied: appliedMigrations, missing, unknown } = migrations
     if (missing.length > 0) {
-      const says = applied.length === 0 ? 'there is no ledger yet' : `${missing.length} migrations are missing`
+      const says =
+        appliedMigrations.length === 0 ? 'there is no ledger yet' : `${missing.length} migrations are missing`
       return { says, fail: 'Run "node-ledger migrate", or start the service, which does so.' }
     }
     const newer = unknown.length > 0 ? `, and ${unknown.length} of a newer version, which is harmless` : ''
-    return `current: ${applied.length} migrations${newer}`
+    return `current: ${appliedMigrations.length} migrations${newer}`
   }),
 
-  'database.rights': check(null, readRights, ({ create, locked }) => {
-    if (locked.length > 0) {
-      const says = `no right to write ${locked.slice(0, 3).join(', ')}${locked.length > 3 ? ' and others' : ''}`
+  'database.rights': check(null, readRights, ({ create, locked: lockedTables }) => {
+    if (lockedTables.length > 0) {
+      const says = `no right to write ${lockedTables.slice(0, 3).join(', ')}${lockedTables.length > 3 ? ' and others' : ''}`
       return { says, fail: 'Make the user of DATABASE_URL the owner of the tables.' }
     }
     if (create) return 'may read, write and migrate'
@@ -65,13 +66,13 @@ export const DATABASE_CHECKS: Checks<Examined> = {
   }),
 
   /** If there is no ledger, there is nothing to write to, which database.schema reports. */
-  'database.writes': check('NodeLedgerPassFaults', writeAndUndo, (written) => {
-    if (written instanceof Error)
+  'database.writes': check('NodeLedgerPassFaults', writeAndUndo, (outcome) => {
+    if (outcome instanceof Error)
       return {
-        says: `rejects writes: ${messageOf(written)}`,
-        fail: databaseFault(written)?.remedy ?? 'See the runbook.',
+        says: `rejects writes: ${messageOf(outcome)}`,
+        fail: databaseFault(outcome)?.remedy ?? 'See the runbook.',
       }
-    return written ? 'takes writes' : null
+    return outcome ? 'takes writes' : null
   }),
 
   'database.session': checkEach(
@@ -84,7 +85,7 @@ export const DATABASE_CHECKS: Checks<Examined> = {
   'database.connections': check(
     null,
     ({ part }) => lookAtPooler(part),
-    (found) => found,
+    (finding) => finding,
   ),
 
   'database.replica': check(null, readLag, (replica) => {
@@ -110,9 +111,9 @@ export const DATABASE_CHECKS: Checks<Examined> = {
 }
 
 /** Makes the checks of the database. If it does not answer, nothing else about it is checked. */
-export async function lookAtDatabase(examined: Examined): Promise<Finding[]> {
-  const reached = await runChecks(REACHED, examined)
-  return reached[0]?.reading === null ? reached : [...reached, ...(await runChecks(DATABASE_CHECKS, examined))]
+export async function lookAtDatabase(context: Examined): Promise<Finding[]> {
+  const findings = await runChecks(REACHED, context)
+  return findings[0]?.reading === null ? findings : [...findings, ...(await runChecks(DATABASE_CHECKS, context))]
 }
 
 async function readServer({ pool }: Examined) {

@@ -61,8 +61,8 @@ function checkFunds(role: AccountRole): Check<KeysExamined> {
     const { balanceWei, maxFeeWei } = await readFunds(rpc, address)
     const none = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
     const spending = pool ? await readSpending(pool, { role, address, distMode: config.DIST_MODE }) : none
-    const judged = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions: FUNDS_WARN_TRANSACTIONS })
-    return { address, balanceWei, maxFeeWei, ...spending, ...judged }
+    const verdict = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions: FUNDS_WARN_TRANSACTIONS })
+    return { address, balanceWei, maxFeeWei, ...spending, ...verdict }
   }
   return check('NodeLedgerFundsLow', read, (funds) => {
     if (!funds) return null
@@ -88,18 +88,19 @@ function checkNonce(role: AccountRole): Check<KeysExamined> {
     if (address === null || pool === null) return null
     // Read in this order, so that a transaction that is still pending at the second read is in no block up to the cursor.
     const cursor = await readCursor(pool)
-    const known = await readKnownNonces(pool, address)
-    if (!cursor || !known) return 'unused'
-    const noted = await readNonceAhead(pool, address)
-    return { address, known: known.followed, now: await nonceAt(rpc, address, cursor.hash), noted }
+    const ledgerNonces = await readKnownNonces(pool, address)
+    if (!cursor || !ledgerNonces) return 'unused'
+    const nonceAhead = await readNonceAhead(pool, address)
+    return { address, known: ledgerNonces.followed, now: await nonceAt(rpc, address, cursor.hash), noted: nonceAhead }
   }
   return check('NodeLedgerForeignTransaction', read, (nonces) => {
     if (nonces === null) return null
     if (nonces === 'unused') return `the ${role} has sent nothing yet`
-    const { address, known, now, noted } = nonces
-    if (noted === null && (now === null || now <= known)) return `the ${role}'s nonces match the followed blocks`
+    const { address, known: followedNonce, now, noted: nonceAhead } = nonces
+    if (nonceAhead === null && (now === null || now <= followedNonce))
+      return `the ${role}'s nonces match the followed blocks`
     return {
-      says: `the providers report nonce ${noted?.said ?? now} of ${address}, and followed blocks show ${known}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+      says: `the providers report nonce ${nonceAhead?.said ?? now} of ${address}, and followed blocks show ${followedNonce}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
       fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
     }
   })

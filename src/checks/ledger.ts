@@ -74,10 +74,10 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     fail: RETRIES,
   })),
 
-  'passes.histories': check(null, ofLedger(readParted), (parted) => {
-    if (!parted?.lasts) return null
-    const { says, todo } = partedInWords(parted)
-    return { says: `since ${parted.since}, ${says}`, fail: todo }
+  'passes.histories': check(null, ofLedger(readParted), (difference) => {
+    if (!difference?.lasts) return null
+    const { says, todo } = partedInWords(difference)
+    return { says: `since ${difference.since}, ${says}`, fail: todo }
   }),
 
   'passes.seeds': check(null, ofLedger(readSeedWait), (wait) => {
@@ -149,11 +149,11 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
     return { says, warn: '"node-ledger payments list --status held" shows them.' }
   }),
 
-  'payments.failed': check(null, ofLedger(readFailedResidues), (failed) => {
-    if (!failed) return null
+  'payments.failed': check(null, ofLedger(readFailedResidues), (residues) => {
+    if (!residues) return null
     return {
-      says: `of ether that nothing explains (${failed.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is recorded as failed has the same value: a provider may have lied about its outcome`,
-      fail: `Rescan from here: "node-ledger rescan --from-block ${failed.fromBlock}".`,
+      says: `of ether that nothing explains (${residues.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is recorded as failed has the same value: a provider may have lied about its outcome`,
+      fail: `Rescan from here: "node-ledger rescan --from-block ${residues.fromBlock}".`,
     }
   }),
 
@@ -184,19 +184,19 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
   'cohorts.intervals': check(null, ofLedger(readUnusualCohorts), (unusual) => {
     if (unusual.length === 0) return 'every cohort’s interval and phase come from the ledger’s terms'
     const odd = unusual.filter((cohort) => cohort.odd).map(({ cohort }) => cohort)
-    const named = unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')
+    const list = unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')
     return {
-      says: `cohorts ${named} have intervals or phases that were never in the terms${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
+      says: `cohorts ${list} have intervals or phases that were never in the terms${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
       warn: `Did the owner set them? If not, check whether a key was stolen: ${STOLEN_KEY}`,
     }
   }),
 }
 
 const SEND_CHECKS: Checks<LedgerExamined> = {
-  'transactions.reverted': check(null, readTransactions, ({ reverted, pending }) => {
-    if (reverted === 0) return `none reverted in the last day, ${pending} pending`
+  'transactions.reverted': check(null, readTransactions, ({ reverted: revertedCount, pending }) => {
+    if (revertedCount === 0) return `none reverted in the last day, ${pending} pending`
     const todo = '"node-ledger transactions list" shows them. Reverts cost gas.'
-    return { says: `${reverted} of our transactions reverted in the last day`, warn: todo }
+    return { says: `${revertedCount} of our transactions reverted in the last day`, warn: todo }
   }),
 
   'transactions.rest': check(null, readTransactions, ({ cooldowns }) => {
@@ -211,8 +211,8 @@ const SEND_CHECKS: Checks<LedgerExamined> = {
     return { says: `a transaction has waited ${Math.round(oldestPendingSec)} s for a block`, warn: todo }
   }),
 
-  'transactions.funds': check('NodeLedgerFundsLow', readTransactions, ({ unfunded }) =>
-    unfunded.map((sender) => ({
+  'transactions.funds': check('NodeLedgerFundsLow', readTransactions, ({ unfunded: senders }) =>
+    senders.map((sender) => ({
       says: `providers reject a pending transaction of ${sender} for lack of funds`,
       fail: `Send ether to ${sender}. On a rollup our estimate lacks the fee for L1 data, so keep more there than "funds" asks for. A higher gas price would not help, so we do not offer one.`,
     })),
@@ -249,11 +249,11 @@ function checkRuns(name: 'payments' | 'credit', alert: string): Check<LedgerExam
     const isLate = isStale(run, staleAfterSec)
     if (isLate && secondsAgo > staleAfterSec) return { says: `${ran}, more than ${staleAfterSec} s`, fail: who }
     const next = (todo: string) => (error !== null && isHalted ? 'See passes.halt.' : todo)
-    const stopped = error === null ? ran : `${ran} and stopped: ${error}`
+    const ending = error === null ? ran : `${ran} and stopped: ${error}`
     if (isLate) {
-      const says = `${stopped}; no run has succeeded for ${Math.round(secondsWithoutSuccess ?? 0)} s`
+      const says = `${ending}; no run has succeeded for ${Math.round(secondsWithoutSuccess ?? 0)} s`
       return { says, fail: next('Fix the fault named above. The log has it at level error.') }
     }
-    return { says: stopped, warn: error !== null && next('The next run tries again. If the fault lasts, fix it.') }
+    return { says: ending, warn: error !== null && next('The next run tries again. If the fault lasts, fix it.') }
   })
 }

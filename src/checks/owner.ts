@@ -52,8 +52,8 @@ export const OWNER_CHECKS: Checks<PowersExamined> = {
     return { says: `${owner} has offered the ownership to ${pendingOwner}`, warn: todo }
   }),
 
-  'owner.pause': check(null, ofPowers, ({ paused }) => {
-    if (!paused) return null
+  'owner.pause': check(null, ofPowers, ({ paused: isPaused }) => {
+    if (!isPaused) return null
     const todo = '"node-ledger owner unpause" prints what the owner signs to end it.'
     return { says: 'the contract is paused: nothing is opened, minted or credited', warn: todo }
   }),

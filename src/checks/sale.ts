@@ -57,8 +57,8 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
       const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
       return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
     }
-    const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
-    const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
+    const open = wallets.filter((one) => one.wallet !== wallet && one.closedBlock === null)
+    const beside = open.length > 0 ? `; ${open.map((one) => one.wallet).join(', ')} watched beside it` : ''
     return `buyers pay to ${wallet}${beside}`
   }),
 }
@@ -132,12 +132,12 @@ async function readPlanned(pool: Pool) {
 }
 
 async function readTermsNow(pool: Pool) {
-  const [entered, cursor] = [await readCreditTerms(pool), await readCursor(pool)]
-  const last = entered.at(-1)
-  return last && { inForce: termsAt(entered, cursor?.time ?? 0) ?? last, last }
+  const [terms, cursor] = [await readCreditTerms(pool), await readCursor(pool)]
+  const last = terms.at(-1)
+  return last && { inForce: termsAt(terms, cursor?.time ?? 0) ?? last, last }
 }
 
 async function readWindowCall(pool: Pool) {
-  const [entered, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
-  return entered.length === 0 ? null : windowCallNeeded(entered, windows, cursor?.time ?? 0)
+  const [terms, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
+  return terms.length === 0 ? null : windowCallNeeded(terms, windows, cursor?.time ?? 0)
 }

@@ -20,8 +20,8 @@ export const SERVICE_CHECKS: Checks<ServiceExamined> = {
       fail: `Correct ${setting}.`,
     }))
     const todo = 'Correct it, or unset it.'
-    const hinted = hints.map(({ setting, message }) => ({ says: `${setting} ${message}`, warn: todo }))
-    if (wrong.length + hinted.length > 0) return [...wrong, ...hinted]
+    const warnings = hints.map(({ setting, message }) => ({ says: `${setting} ${message}`, warn: todo }))
+    if (wrong.length + warnings.length > 0) return [...wrong, ...warnings]
     return production ? 'right, for production' : 'right, for development'
   }),
 
@@ -36,8 +36,8 @@ export const SERVICE_CHECKS: Checks<ServiceExamined> = {
 }
 
 /** Asks whether the service is ready. `who`: the process of this data directory; null if none runs. */
-async function askService({ config: { HOST, PORT, embedded, DATA_DIR } }: ServiceExamined) {
-  const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
+async function askService({ config: { HOST, PORT, embedded: embeddedParts, DATA_DIR } }: ServiceExamined) {
+  const running = embeddedParts.database || embeddedParts.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
   const who = running && `process ${running.pid}`
   const origin = running?.url ?? (PORT === 0 ? null : `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`)
   if (origin === null) return { who, url: null, status: null }

@@ -30,11 +30,11 @@ export const WEBHOOK_CHECKS: Checks<WebhooksExamined> = {
 
 async function lookAtEndpoints({ pool }: WebhooksExamined) {
   if (!pool) return null
-  const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
-  const looked = [...targets].map(async ([endpoint, { url }]) => {
-    return { endpoint, host: await lookAtHost(url), state: known.find((candidate) => candidate.endpoint === endpoint) }
+  const [targets, states] = [await readTargets(pool), await listEndpoints(pool)]
+  const lookups = [...targets].map(async ([endpoint, { url }]) => {
+    return { endpoint, host: await lookAtHost(url), state: states.find((candidate) => candidate.endpoint === endpoint) }
   })
-  return await Promise.all(looked)
+  return await Promise.all(lookups)
 }
 
 async function lookAtHost(url: string): Promise<Host> {

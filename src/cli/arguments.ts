@@ -35,15 +35,15 @@ export function findCommand(
 /** The name that the user probably meant; at most a third of its letters may differ. If two are equally near, the one with the same beginning. */
 export function nearest(name: string, names: readonly string[]): string | null {
   const [best] = names
-    .map((known) => ({ known, edits: editsBetween(name, known) }))
-    .sort((a, b) => a.edits - b.edits || Number(b.known.startsWith(name)) - Number(a.known.startsWith(name)))
-  return best && best.edits <= Math.max(1, Math.floor(best.known.length / 3)) ? best.known : null
+    .map((candidate) => ({ candidate, edits: editsBetween(name, candidate) }))
+    .sort((a, b) => a.edits - b.edits || Number(b.candidate.startsWith(name)) - Number(a.candidate.startsWith(name)))
+  return best && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : null
 }
 
 /** Checks the words against the command's arguments and options. Throws a UsageError with every mistake. */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const specs = { ...command.options, ...COMMON }
-  const parsed: ParsedArguments = { args: {}, values: {}, flags: new Set() }
+  const input: ParsedArguments = { args: {}, values: {}, flags: new Set() }
   const mistakes: string[] = []
   const { tokens } = parseArgs({
     args: [...words],
@@ -60,18 +60,18 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
   const positionals: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value)
-    else if (token.kind === 'option') readOption(token, specs, parsed, mistakes)
+    else if (token.kind === 'option') readOption(token, specs, input, mistakes)
   }
   // After an unknown option, an apparent argument may be its value, so further complaints would only confuse.
-  if (mistakes.length === 0 && !parsed.flags.has('help')) readPositionals(command, positionals, parsed, mistakes)
-  if (!parsed.flags.has('help')) {
+  if (mistakes.length === 0 && !input.flags.has('help')) readPositionals(command, positionals, input, mistakes)
+  if (!input.flags.has('help')) {
     for (const [name, spec] of Object.entries(specs)) {
-      if (spec.required && parsed.values[name] === undefined && !mistakes.some((line) => line.startsWith(`--${name}:`)))
+      if (spec.required && input.values[name] === undefined && !mistakes.some((line) => line.startsWith(`--${name}:`)))
         mistakes.push(`--${name}: is missing (${spec.help})`)
     }
   }
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return parsed
+  return input
 }
 
 interface OptionToken {
@@ -112,16 +112,16 @@ function readPositionals(
   { args }: ParsedArguments,
   mistakes: string[],
 ): void {
-  const wanted = command.args ?? []
-  for (const [index, { name, help, choices, optional }] of wanted.entries()) {
+  const specs = command.args ?? []
+  for (const [index, { name, help, choices, optional }] of specs.entries()) {
     const word = words[index]
     if (word === undefined) {
       if (!optional) mistakes.push(`<${name}>: is missing (${help})`)
     } else if (choices && !choices.includes(word)) mistakes.push(`<${name}>: is one of ${choices.join(', ')}`)
     else args[name] = word
   }
-  if (words.length > wanted.length)
+  if (words.length > specs.length)
     mistakes.push(
-      `${words.length - wanted.length} ${words.length - wanted.length === 1 ? 'word' : 'words'} too many: the command takes ${wanted.length === 0 ? 'options only' : wanted.map(({ name }) => `<${name}>`).join(' ')}`,
+      `${words.length - specs.length} ${words.length - specs.length === 1 ? 'word' : 'words'} too many: the command takes ${specs.length === 0 ? 'options only' : specs.map(({ name }) => `<${name}>`).join(' ')}`,
     )
 }

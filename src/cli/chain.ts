@@ -36,11 +36,11 @@ export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ope
     const { config, pool, database } = ledger
     const { passContext } = await import('../boot/pass-context.ts')
     const { assertLedgerIsOurs, checkChain, settleFacts } = await import('../boot/preflight.ts')
-    const found = await checkChain(chain)
+    const reading = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
-    const facts = await settleFacts(pool, found, (line) => void io.stderr.write(`${line}\n`))
-    const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
-    return await body(passContext(config, silentLog, opened), ledger)
+    const facts = await settleFacts(pool, reading, (line) => void io.stderr.write(`${line}\n`))
+    const parts = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
+    return await body(passContext(config, silentLog, parts), ledger)
   })
 }
 

@@ -87,9 +87,9 @@ function simple(commands: readonly Command[]): Record<string, Subject> {
 /** The commands that begin with this word; all commands if none does, or if no word is given. */
 export async function loadCommands(word?: string): Promise<readonly Command[]> {
   const subjects = word !== undefined && Object.hasOwn(SUBJECTS, word) ? [word] : Object.keys(SUBJECTS)
-  const loaded: Command[] = []
-  for (const subject of subjects) loaded.push(...(await loadSubject(subject)))
-  return loaded
+  const commands: Command[] = []
+  for (const subject of subjects) commands.push(...(await loadSubject(subject)))
+  return commands
 }
 
 async function loadSubject(word: string): Promise<Command[]> {
@@ -98,7 +98,7 @@ async function loadSubject(word: string): Promise<Command[]> {
   const [{ operationsOf }, { commandOf }] = [await import('../operator/define-act.ts'), await import('./operator.ts')]
   const { VIEWS = {}, more } = (await views?.()) ?? {}
   const own = operationsOf(await Promise.all(modules())).filter(({ command }) => command?.split(' ')[0] === word)
-  const listed = [...own.map((operation) => commandOf(operation, VIEWS[operation.command ?? ''])), ...(more?.() ?? [])]
-  for (const command of commands) listed.splice(listed.findIndex(({ name }) => name === command.after) + 1, 0, command)
-  return listed
+  const all = [...own.map((operation) => commandOf(operation, VIEWS[operation.command ?? ''])), ...(more?.() ?? [])]
+  for (const command of commands) all.splice(all.findIndex(({ name }) => name === command.after) + 1, 0, command)
+  return all
 }

@@ -45,7 +45,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   await using stack = new AsyncDisposableStack()
   const findings: Finding[] = []
   const database = await attached('database', findings, () => attachDatabase(config))
-  const { keys, findings: closed } = await openEachKey(config)
+  const { keys, findings: keyFindings } = await openEachKey(config)
   const chain = await attached('chain', findings, () => attachChain(config, async () => keys))
   const pool = database && open(database, stack)
   if (database && pool) findings.push(...(await lookAtDatabase({ part: database, pool })))
@@ -55,11 +55,11 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
     stack.defer(() => rpc.close())
     findings.push(...(await lookAtChain({ chain, rpc, staleSec: config.staleAfterSec, pool: readable, config })))
     findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
-    const isClosed = ({ check }: Finding) => closed.some((finding) => finding.check === check)
+    const isClosed = ({ check }: Finding) => keyFindings.some((finding) => finding.check === check)
     const ofKeys = await runChecks(KEY_CHECKS, { config, chain, rpc, pool: readable })
     findings.push(...ofKeys.filter((finding) => !isClosed(finding)))
   }
-  findings.push(...closed)
+  findings.push(...keyFindings)
   if (readable) {
     findings.push(...(await runChecks(SALE_CHECKS, { pool: readable, config })))
     findings.push(...(await runChecks(LEDGER_CHECKS, { pool: readable, config, ...knownOf(chain, findings) })))

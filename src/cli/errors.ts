@@ -35,9 +35,9 @@ export class WaitsError extends KnownError {
   override readonly name = 'WaitsError'
   readonly proposed: Proposed
 
-  constructor(proposed: Proposed) {
-    const { says, id } = proposed.proposal
+  constructor(result: Proposed) {
+    const { says, id } = result.proposal
     super('refused', `${says} They run "node-ledger proposals confirm ${id}".`)
-    this.proposed = proposed
+    this.proposed = result
   }
 }

@@ -17,10 +17,10 @@ export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
  * whole number of that unit, because we never round.
  */
 export function readAmount(text: string, unit: Unit): string | null {
-  const [, digits, decimals = '', named = unit] =
+  const [, digits, decimals = '', amountUnit = unit] =
     /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|eth|ether)?$/.exec(text.toLowerCase()) ?? []
-  if (digits === undefined || !isUnit(named) || decimals.length > UNITS[named]) return null
-  const wei = BigInt(digits + decimals.padEnd(UNITS[named], '0'))
+  if (digits === undefined || !isUnit(amountUnit) || decimals.length > UNITS[amountUnit]) return null
+  const wei = BigInt(digits + decimals.padEnd(UNITS[amountUnit], '0'))
   const one = 10n ** BigInt(UNITS[unit])
   return wei % one === 0n ? (wei / one).toString() : null
 }

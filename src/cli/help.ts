@@ -30,10 +30,10 @@ export function usageLine(command: Command): string {
     const text = choices ? choices.join('|') : `<${name}>`
     return optional ? `[${text}]` : text
   })
-  const required = Object.entries(command.options ?? {})
+  const requiredOptions = Object.entries(command.options ?? {})
     .filter(([, spec]) => spec.required)
     .map(([name, spec]) => `--${name} <${spec.value}>`)
-  return ['node-ledger', command.name, ...args, ...required, '[options]'].join(' ')
+  return ['node-ledger', command.name, ...args, ...requiredOptions, '[options]'].join(' ')
 }
 
 /** Everything about one command. */

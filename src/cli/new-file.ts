@@ -13,10 +13,10 @@ export async function writeNew<Made>(
 ): Promise<Made> {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
   try {
-    const made = await make()
-    await file.writeFile(`${lineOf(made)}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
+    const content = await make()
+    await file.writeFile(`${lineOf(content)}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
     await file.sync()
-    return made
+    return content
   } catch (error) {
     await rm(path, { force: true })
     throw error

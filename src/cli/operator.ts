@@ -43,7 +43,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
   const texts: CommandTexts = { ...operation, ...view }
   const { command: name = '', group = 'decide', summary, details, examples = [], leavesOut = [] } = texts
   const args = texts.args ?? [...(path ?? '').matchAll(/:(\w+)/g)].map(([, param = '']) => param)
-  const offered = Object.entries(fields).filter(
+  const optionFields = Object.entries(fields).filter(
     ([field]) => ![...args, ...leavesOut, ...Object.keys(view.fixed ?? {})].includes(field),
   )
   return {
@@ -53,7 +53,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
     ...(details !== undefined && { details }),
     args: args.map((field) => ({ name: kebab(field), help: fields[field]?.help ?? '' })),
     options: {
-      ...Object.fromEntries(offered.map(([field, of]) => [kebab(field), optionOf(of)])),
+      ...Object.fromEntries(optionFields.map(([field, of]) => [kebab(field), optionOf(of)])),
       ...view.options,
     },
     examples: examples.map((example) => `node-ledger ${example}`),
@@ -61,34 +61,34 @@ export function commandOf(operation: Operation, view: View = {}): Command {
   }
 }
 
-const optionOf = ({ help, value, required }: Field): OptionSpec => ({
+const optionOf = ({ help, value, required: isRequired }: Field): OptionSpec => ({
   help,
   ...(value !== null && { value }),
-  ...(required && { required }),
+  ...(isRequired && { required: isRequired }),
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { kind, asks, otherwise, first, fixed, columns, text } = operation
+  const { kind, asks, otherwise, first, fixed: fixedFields, columns, text } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
-    const given = withTimes(operation.fields, { ...fieldsOf(call), ...fixed })
-    const found = await first?.(parts, given, call)
-    if (found && 'result' in found) {
-      await call.out.result(found.result, found.text)
+    const input = withTimes(operation.fields, { ...fieldsOf(call), ...fixedFields })
+    const preview = await first?.(parts, input, call)
+    if (preview && 'result' in preview) {
+      await call.out.result(preview.result, preview.text)
       return EXIT.done
     }
-    if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(given), otherwise)
-    const done = accepted(await operation.call(parts, actorHere(), { ...given, ...found?.input }), call)
-    await call.out.result(done, () => {
-      const outcome = toldOf(operation, done)
-      if (text) return text(done, outcome)
-      const rows = columns && firstList(done)
+    if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(input), otherwise)
+    const result = accepted(await operation.call(parts, actorHere(), { ...input, ...preview?.input }), call)
+    await call.out.result(result, () => {
+      const outcome = toldOf(operation, result)
+      if (text) return text(result, outcome)
+      const rows = columns && firstList(result)
       if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-      const { changed: _, ...record } = done as { changed?: boolean }
+      const { changed: _, ...record } = result as { changed?: boolean }
       return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
     })
-    if ('nextCursor' in done && done.nextCursor !== null)
-      call.out.say(`There are more: add --cursor ${done.nextCursor}`)
+    if ('nextCursor' in result && result.nextCursor !== null)
+      call.out.say(`There are more: add --cursor ${result.nextCursor}`)
     return EXIT.done
   })
 }
@@ -112,10 +112,10 @@ export function fieldsOf({
   flags,
   command: { options = {} },
 }: Pick<Call, 'args' | 'values' | 'flags' | 'command'>): Record<string, string | true> {
-  const given = [...flags].filter((name) => options[name] !== undefined && !options[name].isOurs)
+  const flagNames = [...flags].filter((name) => options[name] !== undefined && !options[name].isOurs)
   const entries: [string, string | true][] = [
     ...Object.entries({ ...args, ...values }),
-    ...given.map((name): [string, true] => [name, true]),
+    ...flagNames.map((name): [string, true] => [name, true]),
   ]
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }

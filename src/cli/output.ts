@@ -25,8 +25,8 @@ export function createOutput(io: Io, json: boolean): Output {
     json,
     say: (text) => void io.stderr.write(`${asCalled(text)}\n`),
     async result(value, text) {
-      const shown = json ? toJson(value) : asCalled(typeof text === 'string' ? text : text())
-      await written(io, `${shown}\n`)
+      const line = json ? toJson(value) : asCalled(typeof text === 'string' ? text : text())
+      await written(io, `${line}\n`)
     },
   }
 }
@@ -58,11 +58,11 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
 
 /** A table of these columns. Shows amounts of wei in ether. */
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
-  const shown = columns.map(columnOf)
+  const specs = columns.map(columnOf)
   return table(
-    shown.map(({ head }) => head),
+    specs.map(({ head }) => head),
     (rows as Readonly<Record<string, unknown>>[]).map((row) =>
-      shown.map(({ field, kind }) => entryOf(kind, row[field])),
+      specs.map(({ field, kind }) => entryOf(kind, row[field])),
     ),
   )
 }
@@ -97,10 +97,10 @@ export function outline(value: object): string {
   const pairs = entries
     .filter(([, all]) => !all.some(isNested))
     .map(([name, all]) => [name, all.map((one) => shownAs(name, one)).join(' ')] as const)
-  const nested = entries.flatMap(([name, all]) =>
+  const sections = entries.flatMap(([name, all]) =>
     all.filter(isNested).map((one) => `${name}\n${outline(one).replaceAll(/^/gm, '  ')}`),
   )
-  return [...(pairs.length > 0 ? [fields(pairs)] : []), ...nested].join('\n')
+  return [...(pairs.length > 0 ? [fields(pairs)] : []), ...sections].join('\n')
 }
 
 /** A field of a result: its name says whether it is an amount or a time. */

@@ -37,16 +37,16 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
     await out.result({ version: version() }, version())
     return EXIT.done
   }
-  const found = findCommand(argv, await loadCommands(first))
-  if (!found)
+  const match = findCommand(argv, await loadCommands(first))
+  if (!match)
     return argv.some((word) => HELP.includes(word)) ? help(argv, io, out) : failed(out, EXIT.usage, await unknown(argv))
-  const { command, rest } = found
+  const { command, rest } = match
   try {
-    const parsed = parseArguments(command, rest)
-    if (parsed.flags.has('help')) return help(command.name.split(' '), io, out)
+    const input = parseArguments(command, rest)
+    if (input.flags.has('help')) return help(command.name.split(' '), io, out)
     const run = await command.load()
     const ctrlC = { signal: interrupt.signal, interrupt: () => interrupt.abort() }
-    const running = run({ ...parsed, command, commands: loadCommands, io, out, ...ctrlC })
+    const running = run({ ...input, command, commands: loadCommands, io, out, ...ctrlC })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
     if (error instanceof WaitsError) {
@@ -70,14 +70,17 @@ async function orInterrupted(
   signal: AbortSignal,
   say: (text: string) => void,
 ): Promise<ExitCode> {
-  const aborted = new Promise<ExitCode>((resolve) => {
+  const interruption = new Promise<ExitCode>((resolve) => {
     signal.addEventListener('abort', () => {
       say('Interrupted.')
-      const ended = running.catch(() => {})
-      void within(INTERRUPTED_MS, ended, () => {}).then(() => resolve(EXIT.interrupted))
+      const settlement = running.catch(() => {})
+      void within(INTERRUPTED_MS, settlement, () => {}).then(() => resolve(EXIT.interrupted))
     })
   })
-  return await Promise.race([aborted, running.catch((error) => (signal.aborted ? aborted : Promise.reject(error)))])
+  return await Promise.race([
+    interruption,
+    running.catch((error) => (signal.aborted ? interruption : Promise.reject(error))),
+  ])
 }
 
 async function help(words: readonly string[], io: Io, out: Output): Promise<ExitCode> {
@@ -87,9 +90,9 @@ async function help(words: readonly string[], io: Io, out: Output): Promise<Exit
     io.stdout.write(`${overview(commands)}\n`)
     return EXIT.done
   }
-  const found = findCommand(names, commands)
+  const match = findCommand(names, commands)
   const group = commands.filter(({ name }) => name.startsWith(`${names[0]} `))
-  if (found) io.stdout.write(`${commandHelp(found.command)}\n`)
+  if (match) io.stdout.write(`${commandHelp(match.command)}\n`)
   else if (group.length > 0 && names.length === 1) io.stdout.write(`${group.map(commandHelp).join('\n\n\n')}\n`)
   else return failed(out, EXIT.usage, await unknown(names))
   return EXIT.done

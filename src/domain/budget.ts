@@ -39,8 +39,8 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
  * True if anything paid now must wait for the contract's owner: the minter's budget, as last read, has no node left, or a payment waits for the part
  * in `spent`.
  */
-export const isSoldOut = ({ nodes, spent }: { nodes: number; spent: string | null }): boolean =>
-  nodes === 0 || spent !== null
+export const isSoldOut = (budget: { nodes: number; spent: string | null }): boolean =>
+  budget.nodes === 0 || budget.spent !== null
 
 /** The smallest and the largest credit of a node for one turn: the ends of the range, at the lowest and the highest of these rates. */
 export function turnRange(

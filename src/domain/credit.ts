@@ -130,20 +130,20 @@ export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null):
     outOfBounds: [],
   }
   let room = TURNS_PER_ROUND_MAX
-  for (const planned of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
-    const { cohort, size, pendingDue, skipped } = planned
-    const known = knownTurns(planned.turns)
-    const turns = longestWithin(known.slice(0, room), bounds)
-    const isOnlySkipped = planned.turns.length === 0
-    if (planned.isDelayed) waiting.delayed.push(cohort)
-    else if (isOnlySkipped && !planned.isSkipNeeded) waiting.notOwed.push(cohort)
-    else if (planned.unbackedNodes > 0) waiting.unbacked.push(cohort)
-    else if (!isOnlySkipped && known.length === 0) waiting.unknown.push(cohort)
+  for (const dueCohort of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
+    const { cohort, size, pendingDue } = dueCohort
+    const pricedTurns = knownTurns(dueCohort.turns)
+    const turns = longestWithin(pricedTurns.slice(0, room), bounds)
+    const isOnlySkipped = dueCohort.turns.length === 0
+    if (dueCohort.isDelayed) waiting.delayed.push(cohort)
+    else if (isOnlySkipped && !dueCohort.isSkipNeeded) waiting.notOwed.push(cohort)
+    else if (dueCohort.unbackedNodes > 0) waiting.unbacked.push(cohort)
+    else if (!isOnlySkipped && pricedTurns.length === 0) waiting.unknown.push(cohort)
     else if (!isOnlySkipped && turns.length === 0 && room > 0) waiting.outOfBounds.push(cohort)
     else if (credits.length < CREDITS_PER_ROUND_MAX && (isOnlySkipped || room > 0)) {
       room -= turns.length
       const amountWei = sumWei(turns.map((turn) => turn.amountWei))
-      credits.push({ cohort, pendingDue, skipped, turns, amountWei, nodeCount: size })
+      credits.push({ cohort, pendingDue, skipped: dueCohort.skipped, turns, amountWei, nodeCount: size })
     }
   }
   return { ...totalled(credits), ...waiting }
@@ -200,16 +200,16 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
   const sharing = [...cohorts]
     .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
     .slice(0, CREDITS_PER_ROUND_MAX)
-    .map((cohort) => ({ ...cohort, next: cohort.firstPayable, taken: 0 }))
+    .map((cohort) => ({ ...cohort, next: cohort.firstPayable, turnCount: 0 }))
   for (let room = TURNS_PER_ROUND_MAX; room > 0; room--) {
     let oldest: (typeof sharing)[number] | null = null
     for (const candidate of sharing)
-      if (candidate.taken < candidate.payable && (!oldest || candidate.next < oldest.next)) oldest = candidate
+      if (candidate.turnCount < candidate.payable && (!oldest || candidate.next < oldest.next)) oldest = candidate
     if (!oldest) break
-    oldest.taken++
+    oldest.turnCount++
     oldest.next += oldest.intervalSec
   }
-  return new Map(sharing.filter(({ taken }) => taken > 0).map(({ cohort, taken }) => [cohort, taken]))
+  return new Map(sharing.filter(({ turnCount }) => turnCount > 0).map(({ cohort, turnCount }) => [cohort, turnCount]))
 }
 
 /**

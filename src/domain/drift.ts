@@ -49,10 +49,10 @@ export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
 /** Compares nodes in one window of ids. Each side gives all nodes of the window that it knows. */
 export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeFacts[]): Drift[] {
   const drifts: Drift[] = []
-  const known = new Map(ledger.map((node) => [node.nodeId, node]))
+  const oursById = new Map(ledger.map((node) => [node.nodeId, node]))
   for (const theirs of chain) {
-    const ours = known.get(theirs.nodeId)
-    known.delete(theirs.nodeId)
+    const ours = oursById.get(theirs.nodeId)
+    oursById.delete(theirs.nodeId)
     const nodeId = theirs.nodeId.toString()
     if (!ours) {
       drifts.push({ kind: 'notInLedger', nodeId })
@@ -63,7 +63,7 @@ export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeF
       drifts.push({ kind: 'node', nodeId, field, ledger: String(ours[field]), chain: String(theirs[field]) })
     }
   }
-  for (const nodeId of known.keys()) drifts.push({ kind: 'notOnChain', nodeId: nodeId.toString() })
+  for (const nodeId of oursById.keys()) drifts.push({ kind: 'notOnChain', nodeId: nodeId.toString() })
   return drifts
 }
 

@@ -30,10 +30,10 @@ export interface FeeRules {
 }
 
 /** The limits, from the last followed blocks. */
-export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: FeeRules): FeeLimits {
-  const paid = greatest(seen.map(({ tipWei }) => tipWei))
-  const bound = larger((paid ?? 0n) * TIP_ROOM, TIP_LEAST_WEI)
-  const baseFee = greatest(seen.map(({ baseFeeWei }) => baseFeeWei))
+export function feeLimits(blocks: readonly BlockFees[], { feeCapWei, tipMaxWei }: FeeRules): FeeLimits {
+  const greatestTip = greatest(blocks.map(({ tipWei }) => tipWei))
+  const bound = larger((greatestTip ?? 0n) * TIP_ROOM, TIP_LEAST_WEI)
+  const baseFee = greatest(blocks.map(({ baseFeeWei }) => baseFeeWei))
   return {
     capWei: feeCapWei,
     tipMaxWei: smaller(bound, tipMaxWei),
@@ -58,9 +58,9 @@ export interface Fees {
  * The offer for the next blocks: twice the base fee is enough even after five full blocks in a row. Without limits the offer rests on the provider's
  * word alone.
  */
-export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
-  const baseFeeWei = atMost(suggested.baseFeeWei, limits?.baseFeeMaxWei)
-  const maxPriorityFeeWei = atMost(suggested.tipWei, limits?.tipMaxWei)
+export function offerFees(suggestion: SuggestedFees, limits?: FeeLimits): Fees {
+  const baseFeeWei = atMost(suggestion.baseFeeWei, limits?.baseFeeMaxWei)
+  const maxPriorityFeeWei = atMost(suggestion.tipWei, limits?.tipMaxWei)
   const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
   const capWei = limits?.capWei ?? roomyWei
   const isEnough = nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= capWei
@@ -68,11 +68,11 @@ export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
 }
 
 /** The offer from the followed blocks alone, without a provider's word; null if they show no base fee. */
-export function feesSeen(seen: readonly BlockFees[], rules: FeeRules): Fees | null {
-  const baseFeeWei = seen.at(-1)?.baseFeeWei ?? null
+export function feesSeen(blocks: readonly BlockFees[], rules: FeeRules): Fees | null {
+  const baseFeeWei = blocks.at(-1)?.baseFeeWei ?? null
   if (baseFeeWei === null) return null
-  const tipWei = greatest(seen.map((block) => block.tipWei)) ?? TIP_LEAST_WEI
-  return offerFees({ baseFeeWei, tipWei }, feeLimits(seen, rules))
+  const tipWei = greatest(blocks.map((block) => block.tipWei)) ?? TIP_LEAST_WEI
+  return offerFees({ baseFeeWei, tipWei }, feeLimits(blocks, rules))
 }
 
 function atMost(value: bigint, limit: bigint | null | undefined): bigint {
@@ -86,13 +86,13 @@ function nextBaseFeeMax(baseFeeWei: bigint): bigint {
 
 /** The median; if there are two middle values, the lower. Null if there are no values. */
 export function median(values: readonly bigint[]): bigint | null {
-  const sorted = values.toSorted((a, b) => Number(a - b))
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
+  const ascending = values.toSorted((a, b) => Number(a - b))
+  return ascending[Math.floor((ascending.length - 1) / 2)] ?? null
 }
 
 function greatest(values: readonly (bigint | null)[]): bigint | null {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : known.reduce(larger)
+  const amounts = values.filter((value) => value !== null)
+  return amounts.length === 0 ? null : amounts.reduce(larger)
 }
 
 /** Chains whose fees are a small fraction of Ethereum's, so a far lower cap is still generous. */

@@ -13,10 +13,10 @@ export interface FinalWord {
 }
 
 /** The oldest block that a provider calls final. A provider that names another block at that height is no voice for it. */
-export function leastFinal(said: readonly FinalWord[]): FinalWord | null {
-  const [least] = said.toSorted((a, b) => a.number - b.number)
+export function leastFinal(words: readonly FinalWord[]): FinalWord | null {
+  const [least] = words.toSorted((a, b) => a.number - b.number)
   if (!least) return null
-  return { ...least, voices: said.filter(({ number, hash }) => number > least.number || hash === least.hash).length }
+  return { ...least, voices: words.filter(({ number, hash }) => number > least.number || hash === least.hash).length }
 }
 
 /** The depth at which a block counts as final if the chain reports no final block. What only one provider names has to be older, too. */
@@ -35,10 +35,10 @@ export const isBelievedAlone = (mode: EvidenceMode | null, { trustsProvider }: {
   mode === 'agreed' && trustsProvider
 
 /** What was found, in words. */
-export const foundInWords = (found: FoundMode): string =>
-  found.mode === 'proven'
-    ? `block ${found.block} proves itself`
-    : `the ${found.part} of block ${found.block} cannot be proven: ${found.why}`
+export const foundInWords = (finding: FoundMode): string =>
+  finding.mode === 'proven'
+    ? `block ${finding.block} proves itself`
+    : `the ${finding.part} of block ${finding.block} cannot be proven: ${finding.why}`
 
 /** The proof of a fact that follows from several facts: the weakest of their proofs. */
 export function weakest(proofs: readonly Proof[]): Proof {
@@ -52,7 +52,7 @@ export function weakest(proofs: readonly Proof[]): Proof {
  */
 export function firmHeight(
   { number, voices }: Pick<FinalWord, 'number' | 'voices'>,
-  { followed, aged }: { followed: number; aged: number },
+  { followed: followedBlock, aged: agedBlock }: { followed: number; aged: number },
 ): number {
-  return Math.min(number, voices < VOICES ? aged : followed)
+  return Math.min(number, voices < VOICES ? agedBlock : followedBlock)
 }

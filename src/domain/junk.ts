@@ -27,15 +27,15 @@ export function sortTransfers<T extends Incoming>(
   transfers: readonly T[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],
 ): SortedTransfers<T> {
-  const sorted: SortedTransfers<T> = { payments: [], dust: [], zero: [] }
+  const groups: SortedTransfers<T> = { payments: [], dust: [], zero: [] }
   for (const transfer of transfers) {
-    const { valueWei, succeeded, blockNumber } = transfer
+    const { valueWei, blockNumber } = transfer
     // Dust is decided by value alone, because a failed transfer may succeed in another block of another fork.
     const isDust =
       versions.some(({ fromBlock }) => fromBlock <= blockNumber) &&
       versions.every(({ priceWei, fromBlock }) => fromBlock > blockNumber || valueWei * DUST_PER_PRICE < priceWei)
-    const movedNothing = valueWei === 0n || (isDust && !succeeded)
-    sorted[movedNothing ? 'zero' : isDust ? 'dust' : 'payments'].push(transfer)
+    const movedNothing = valueWei === 0n || (isDust && !transfer.succeeded)
+    groups[movedNothing ? 'zero' : isDust ? 'dust' : 'payments'].push(transfer)
   }
-  return sorted
+  return groups
 }

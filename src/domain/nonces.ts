@@ -9,13 +9,13 @@ import { type Address, wei } from './units.ts'
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
-  sent: readonly NonceUse[],
+  transactions: readonly NonceUse[],
   authorizations: readonly Authorization[],
 ): NonceUse[] {
   const now = new Map(next)
   const uses = [
     // The sort is stable, so a transaction stays before its authorizations, and these in their order.
-    ...sent.map((use) => ({ use, isTransaction: true })),
+    ...transactions.map((use) => ({ use, isTransaction: true })),
     ...authorizations.map((use) => ({ use, isTransaction: false })),
   ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex)
   return uses.flatMap(({ use, isTransaction }) => {

@@ -45,7 +45,7 @@ export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): Pay
  * theft there is none. An unknown wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
-  const index = wallets.findIndex((known) => known.wallet === wallet)
+  const index = wallets.findIndex((entry) => entry.wallet === wallet)
   if (index < 0) return true
   const after = wallets.slice(index + 1).filter((next) => holds(next, at))
   return after.some(({ stolen, fromTime, graceSec }) => stolen || at.time - fromTime >= graceSec)

@@ -135,17 +135,17 @@ const REASON_NOT_SOLD = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet
 
 /** Judges a payment (specification: payment policy). Order matters: the first refusing rule gives the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
-  const refused = judgeTransfer(facts)
-  if (refused) return refused
+  const refusal = judgeTransfer(facts)
+  if (refusal) return refusal
 
   const { selection } = facts
   const tier = judgedBy(selection, facts)
-  const seen = seenOf(tier, facts)
+  const baseEvidence = baseEvidenceOf(tier, facts)
   const held = (reason: JudgedReason, evidence: Evidence): Verdict => ({
     kind: 'held',
     reason,
     tier,
-    evidence: { rule: reason, ...seen, ...evidence },
+    evidence: { rule: reason, ...baseEvidence, ...evidence },
   })
 
   if (facts.isToOldWallet) return held('oldWallet', {})
@@ -188,7 +188,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     tier,
     evidence: {
       rule: 'accepted',
-      ...seen,
+      ...baseEvidence,
       byGrace: selection.byGrace || tier !== selection.tier,
       ...boundsOf(supply, times, facts),
       ...list.evidence,
@@ -207,7 +207,7 @@ function judgeTransfer(facts: PaymentFacts): Verdict | null {
   return reason && { kind: 'ignored', reason, evidence: { rule: reason } }
 }
 
-const seenOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence => ({
+const baseEvidenceOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence => ({
   receivedWei: valueWei.toString(),
   expectedWei: tier ? tier.priceWei.toString() : null,
   tierId: tier?.tierId ?? null,
@@ -223,9 +223,9 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
 /** Whether a payment meets a term of its tier. Null if the fact was not read; then no payment may pass. */
 type Met = { isMet: boolean; evidence: Evidence } | null
 
-function judgeList({ allowlist }: TierVersion, { listed }: PaymentFacts): Met {
+function judgeList({ allowlist }: TierVersion, { listed: entries }: PaymentFacts): Met {
   if (allowlist === null) return { isMet: true, evidence: {} }
-  const own = listed.find(({ root }) => root === allowlist)
+  const own = entries.find(({ root }) => root === allowlist)
   if (!own) return null
   const { allocation, used } = own
   return { isMet: used < allocation, evidence: { allowlist, allocation, used } }
@@ -305,15 +305,15 @@ export function retryTimeOf(
 
 function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): Met {
   if (tier.holdingToken === null) return { isMet: true, evidence: {} }
-  const needed = { holdingToken: tier.holdingToken, holdingNeededWei: tier.holdingWei.toString() }
+  const requirement = { holdingToken: tier.holdingToken, holdingNeededWei: tier.holdingWei.toString() }
   switch (facts.holding.kind) {
     case 'read': {
-      const evidence = { ...needed, holdingReadWei: facts.holding.amountWei.toString() }
+      const evidence = { ...requirement, holdingReadWei: facts.holding.amountWei.toString() }
       return { isMet: facts.holding.amountWei >= tier.holdingWei, evidence }
     }
     case 'unreadable':
       if (facts.holding.sinceSec < retrySec) return null
-      return { isMet: false, evidence: { ...needed, holdingReadWei: null, unreadable: true } }
+      return { isMet: false, evidence: { ...requirement, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
       return null
   }

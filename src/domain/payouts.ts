@@ -55,11 +55,11 @@ export function windowCallNeeded(
 
 /** The times in which the terms do not owe turns, in order. */
 function spansOff(terms: readonly CreditTerms[]): { from: number; until: number }[] {
-  const sorted = [...terms].sort((a, b) => a.fromTime - b.fromTime)
+  const inOrder = [...terms].sort((a, b) => a.fromTime - b.fromTime)
   const spans: { from: number; until: number }[] = []
-  for (const [index, { fromTime, payouts }] of sorted.entries()) {
+  for (const [index, { fromTime, payouts }] of inOrder.entries()) {
     if (payouts) continue
-    const until = sorted[index + 1]?.fromTime ?? NO_END
+    const until = inOrder[index + 1]?.fromTime ?? NO_END
     const before = spans.at(-1)
     if (before?.until === fromTime) before.until = until
     else spans.push({ from: fromTime, until })

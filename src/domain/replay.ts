@@ -82,7 +82,10 @@ export interface ReplayedChanges {
 export class MissingHistory extends Error {}
 
 /** Replays events in chain order onto the ledger's cohorts. Does not change its input. */
-export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonly FactoryEvent[]): ReplayedChanges {
+export function replay(
+  ledgerCohorts: ReadonlyMap<number, LedgerCohort>,
+  events: readonly FactoryEvent[],
+): ReplayedChanges {
   const changes: ReplayedChanges = {
     nodes: [],
     transfers: [],
@@ -97,11 +100,11 @@ export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonl
     cohorts: new Map(),
     cohortStates: new Map(),
   }
-  for (const event of events) apply(changes, known, event)
+  for (const event of events) apply(changes, ledgerCohorts, event)
   return changes
 }
 
-function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort>, event: FactoryEvent): void {
+function apply(changes: ReplayedChanges, ledgerCohorts: ReadonlyMap<number, LedgerCohort>, event: FactoryEvent): void {
   const stamp = {
     blockNumber: event.blockNumber,
     blockHash: event.blockHash,
@@ -114,12 +117,12 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       break
     case 'intervalSet':
       change(changes, event.blockNumber, {
-        ...cohortOf(changes, known, event.cohort),
+        ...cohortOf(changes, ledgerCohorts, event.cohort),
         intervalSec: event.intervalSec,
       })
       break
     case 'nodeMinted':
-      applyMinted(changes, known, event)
+      applyMinted(changes, ledgerCohorts, event)
       break
     case 'mintSkipped':
       changes.skipped.push(event)
@@ -128,7 +131,7 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       changes.refsTaken.push(event)
       break
     case 'nodeExpelled': {
-      const cohort = cohortOf(changes, known, event.cohort)
+      const cohort = cohortOf(changes, ledgerCohorts, event.cohort)
       changes.expulsions.push({ ...event, turnCount: cohort.turnCount })
       // Never below zero, because the ledger may lack the node until the reconciler finds it.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
@@ -138,10 +141,10 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       changes.transfers.push(event)
       break
     case 'credited':
-      applyCredited(changes, known, event, stamp)
+      applyCredited(changes, ledgerCohorts, event, stamp)
       break
     case 'turnsSkipped':
-      applySkipped(changes, known, event, stamp)
+      applySkipped(changes, ledgerCohorts, event, stamp)
       break
     case 'surplusSpent':
       roundOf(changes, event.round, stamp).mode = 'swaps'
@@ -172,10 +175,10 @@ function opened(event: EventOf<'cohortOpened'>): LedgerCohort {
 
 function applyMinted(
   changes: ReplayedChanges,
-  known: ReadonlyMap<number, LedgerCohort>,
+  ledgerCohorts: ReadonlyMap<number, LedgerCohort>,
   event: EventOf<'nodeMinted'>,
 ): void {
-  const cohort = cohortOf(changes, known, event.cohort)
+  const cohort = cohortOf(changes, ledgerCohorts, event.cohort)
   const { tierNo, perNodeWei: perNodeAtMintWei, turnCount: turnsAtMint } = cohort
   changes.nodes.push({ ...event, tierNo, perNodeAtMintWei, turnsAtMint })
   // A past turn of an empty cohort is owed to no node. When the first node joins, the contract therefore sets a later due time.
@@ -185,11 +188,11 @@ function applyMinted(
 
 function applySkipped(
   changes: ReplayedChanges,
-  known: ReadonlyMap<number, LedgerCohort>,
+  ledgerCohorts: ReadonlyMap<number, LedgerCohort>,
   { round, cohort: number, due, turns, blockNumber }: EventOf<'turnsSkipped'>,
   stamp: Stamp,
 ): void {
-  const cohort = cohortOf(changes, known, number)
+  const cohort = cohortOf(changes, ledgerCohorts, number)
   roundOf(changes, round, stamp)
   changes.skips.push({ round, cohort: number, due, turns })
   change(changes, blockNumber, { ...cohort, nextDue: due + turns * cohort.intervalSec })
@@ -197,11 +200,11 @@ function applySkipped(
 
 function applyCredited(
   changes: ReplayedChanges,
-  known: ReadonlyMap<number, LedgerCohort>,
+  ledgerCohorts: ReadonlyMap<number, LedgerCohort>,
   event: EventOf<'credited'>,
   stamp: Stamp,
 ): void {
-  const cohort = cohortOf(changes, known, event.cohort)
+  const cohort = cohortOf(changes, ledgerCohorts, event.cohort)
   const paidWei = event.amountPerNodeWei * BigInt(event.nodeCount)
   const round = roundOf(changes, event.round, stamp)
   round.totalWei = wei(round.totalWei + paidWei)
@@ -226,8 +229,12 @@ function roundOf(changes: ReplayedChanges, number: number, stamp: Stamp): NewRou
   return round
 }
 
-function cohortOf(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort>, number: number): LedgerCohort {
-  const cohort = changes.cohorts.get(number) ?? known.get(number)
+function cohortOf(
+  changes: ReplayedChanges,
+  ledgerCohorts: ReadonlyMap<number, LedgerCohort>,
+  number: number,
+): LedgerCohort {
+  const cohort = changes.cohorts.get(number) ?? ledgerCohorts.get(number)
   if (!cohort) {
     throw new MissingHistory(
       `the chain names cohort ${number}, but the ledger never saw its opening: START_BLOCK must not be later than the factory's deployment`,

@@ -82,8 +82,8 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
   for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
     // In the order in which mints will need them: this slot's phase, then the later phases.
     const firstDue = first + k * schedule.slotSec
-    const blocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
-    if (blocked || !phases.has(firstDue % schedule.intervalSec)) {
+    const isBlocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
+    if (isBlocked || !phases.has(firstDue % schedule.intervalSec)) {
       openings.push({ tierNo, firstDue, intervalSec: schedule.intervalSec })
     }
   }

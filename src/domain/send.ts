@@ -92,13 +92,13 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
 /**
  * No pool holds a transaction that pools rejected, so we need not wait. Offers the provider's suggestion, then twice as much, at most once a block.
  */
-function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: SendView): SendDecision {
+function raiseRefused(tx: Outstanding, { suggested: suggestion, feeCapWei, tipMaxWei }: SendView): SendDecision {
   const next = tx.attempts > 1 ? tx.maxPriorityFeeWei * 2n : raised(tx.maxPriorityFeeWei)
-  const wanted = smaller(larger(next, suggested.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
-  const tipWei = larger(wanted, tx.maxPriorityFeeWei)
+  const nextTipWei = smaller(larger(next, suggestion.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
+  const tipWei = larger(nextTipWei, tx.maxPriorityFeeWei)
   const withTip = tx.maxFeeWei + tipWei - tx.maxPriorityFeeWei
-  const maxFeeWei = smaller(larger(larger(raised(tx.maxFeeWei), suggested.maxFeeWei), withTip), feeCapWei)
-  const isHigher = tipWei > tx.maxPriorityFeeWei || suggested.maxFeeWei > tx.maxFeeWei
+  const maxFeeWei = smaller(larger(larger(raised(tx.maxFeeWei), suggestion.maxFeeWei), withTip), feeCapWei)
+  const isHigher = tipWei > tx.maxPriorityFeeWei || suggestion.maxFeeWei > tx.maxFeeWei
   if (!isHigher || maxFeeWei < tx.maxFeeWei) return { kind: 'capped' }
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei: tipWei }
 }

@@ -25,26 +25,26 @@ export interface TermsLimits {
   zeroAllowed: boolean
 }
 
-/** Why terms cannot be entered, in a sentence that uses the field names in `called`; null if there is no objection. */
+/** Why terms cannot be entered, in a sentence that uses the field names in `nameOf`; null if there is no objection. */
 export function refuseTerms(
   terms: TermsContent,
   { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
-  called = (field: string) => field,
+  nameOf = (field: string) => field,
 ): string | null {
   const { minWei, maxWei, intervalSec, slotSec } = terms
-  if (minWei > maxWei) return `${called('minWei')} is ${minWei}, more than ${called('maxWei')}, ${maxWei}.`
+  if (minWei > maxWei) return `${nameOf('minWei')} is ${minWei}, more than ${nameOf('maxWei')}, ${maxWei}.`
   if (minWei === 0n && !zeroAllowed)
-    return `${called('minWei')} is 0, so turns could pay nothing and still be used up: set ${called('zero')} if you mean that.`
+    return `${nameOf('minWei')} is 0, so turns could pay nothing and still be used up: set ${nameOf('zero')} if you mean that.`
   if (intervalSec < leastIntervalSec)
-    return `${called('intervalSec')} is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
+    return `${nameOf('intervalSec')} is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
   if (intervalSec % slotSec !== 0)
-    return `${called('slotSec')} is ${slotSec}, which does not divide ${called('intervalSec')}, ${intervalSec}.`
+    return `${nameOf('slotSec')} is ${slotSec}, which does not divide ${nameOf('intervalSec')}, ${intervalSec}.`
   if (intervalSec / slotSec > COHORTS_PER_TIER_MAX)
-    return `${called('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed.`
+    return `${nameOf('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed.`
   const highest = Math.max(Number(BPS_BASE), ...payoutBps)
   const mostWei = creditMaxWei(intervalSec, highest)
   if (maxWei > mostWei)
-    return `${called('maxWei')} is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With ${called('intervalSec')} ${intervalSec}, ${mostWei} is the most.`
+    return `${nameOf('maxWei')} is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With ${nameOf('intervalSec')} ${intervalSec}, ${mostWei} is the most.`
   return null
 }
 

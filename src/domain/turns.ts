@@ -23,15 +23,17 @@ export interface PendingTurns {
 }
 
 /** Splits a cohort's turns that are due by `upTo` into skipped and paid ones. Turns in another window need another round. */
-export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
-  const { terms, windows } = owed
+export function pendingTurns({ nextDue, intervalSec }: Turning, owedTurns: OwedTurns, upTo: number): PendingTurns {
+  const { terms, windows } = owedTurns
   // If the turn comes before this window, it is not skipped.
   const window = windows.find(({ until }) => nextDue < until)
-  const skipped = window ? countTurns('skip', { nextDue, intervalSec }, owed, Math.min(upTo, window.until - 1)) : 0
-  const firstPayable = nextDue + skipped * intervalSec
-  const payable = countTurns('pay', { nextDue: firstPayable, intervalSec }, owed, upTo)
+  const skippedTurns = window
+    ? countTurns('skip', { nextDue, intervalSec }, owedTurns, Math.min(upTo, window.until - 1))
+    : 0
+  const firstPayable = nextDue + skippedTurns * intervalSec
+  const payable = countTurns('pay', { nextDue: firstPayable, intervalSec }, owedTurns, upTo)
   const isDelayed = firstPayable <= upTo && turnFate(terms, windows, firstPayable) === 'delay'
-  return { skipped, payable, firstPayable, isDelayed }
+  return { skipped: skippedTurns, payable, firstPayable, isDelayed }
 }
 
 /** Counts consecutive turns with the same fate. The fate is constant between the times at which terms or windows change. */
@@ -54,11 +56,18 @@ function countTurns(
  * The cohort that a node minted now would join if the cohort's past turns were skipped, none of which is owed. Null if a cohort takes the node
  * without that, or if none would even then.
  */
-export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
+export function cohortToSkipFor(
+  { cohorts, schedule, now }: CohortsAt,
+  tierNo: number,
+  owedTurns: OwedTurns,
+): number | null {
   if (chooseCohort(cohorts, tierNo, schedule, now)) return null
   // A cohort that then has a turn to pay, or one that waits for a window, is still due.
-  const skipped = cohorts.map((cohort) => ({ ...cohort, nextDue: pendingTurns(cohort, owed, now).firstPayable }))
-  return chooseCohort(skipped, tierNo, schedule, now)?.cohort ?? null
+  const cohortsAfterSkip = cohorts.map((cohort) => ({
+    ...cohort,
+    nextDue: pendingTurns(cohort, owedTurns, now).firstPayable,
+  }))
+  return chooseCohort(cohortsAfterSkip, tierNo, schedule, now)?.cohort ?? null
 }
 
 /**

@@ -22,12 +22,12 @@ export function contractSnapshot(readings: Readings | null, monotonicClock: () =
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none, maxPerWallet: none }
   // We cache "could not check" too, so that not every caller asks a provider that is down.
-  const kept = <T>(read: () => Promise<T | null>) =>
+  const shareReading = <T>(read: () => Promise<T | null>) =>
     shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: monotonicClock })
   return {
-    cover: kept(() => readings.cover()),
-    distributorBalanceWei: kept(() => readings.distributorBalanceWei()),
-    paused: kept(() => readings.paused()),
-    maxPerWallet: kept(() => readings.maxPerWallet()),
+    cover: shareReading(() => readings.cover()),
+    distributorBalanceWei: shareReading(() => readings.distributorBalanceWei()),
+    paused: shareReading(() => readings.paused()),
+    maxPerWallet: shareReading(() => readings.maxPerWallet()),
   }
 }

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http'
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** True if both are the same text. Hashing first makes the lengths equal, so that even the lengths stay secret. */
-export function sameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected))
+export function sameSecret(text: string, secret: string): boolean {
+  return timingSafeEqual(digest(text), digest(secret))
 }
 
 /** A header's value if it was sent exactly once, else null. A key sent twice does not count. */

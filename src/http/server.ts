@@ -59,8 +59,8 @@ export function createServer(deps: HttpDeps): HttpServer {
     isLast: () => closing || (deps.draining?.() ?? false),
     onSent: (reply, status) => onSent(deps, reply, status),
   }
-  const refuseOutside = (response: ServerResponse, id: string, refused: RefusalName) =>
-    sendRefusal(new Reply(response, id, null, sending), refuse(refused), carriesSession(response.req, tools))
+  const refuseOutside = (response: ServerResponse, id: string, name: RefusalName) =>
+    sendRefusal(new Reply(response, id, null, sending), refuse(name), carriesSession(response.req, tools))
 
   function failed(response: ServerResponse, id: string, fault: unknown): void {
     deps.log.error({ err: fault, requestId: id }, 'request failed outside of any route')
@@ -69,12 +69,12 @@ export function createServer(deps: HttpDeps): HttpServer {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
-    const found = router.find(request.url ?? '')
-    if (typeof found === 'string') {
-      if (found === 'unknownRoute' && answerAsPage(new Reply(response, id, null, sending), request)) return
-      return refuseOutside(response, id, found)
+    const match = router.find(request.url ?? '')
+    if (typeof match === 'string') {
+      if (match === 'unknownRoute' && answerAsPage(new Reply(response, id, null, sending), request)) return
+      return refuseOutside(response, id, match)
     }
-    const { route, bucket, target } = found
+    const { route, bucket, target } = match
     const reply = new Reply(response, id, route.countedAs ?? route.path, sending)
     await run(route, bucket, callOf(request, target, id), reply)
   }
@@ -84,8 +84,8 @@ export function createServer(deps: HttpDeps): HttpServer {
     serve(request, response, id).catch((fault) => failed(response, id, fault))
   }
 
-  const refuseRaw = (socket: Duplex, refused: RefusalName, id: string) =>
-    connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refuse(refused), id, security)))
+  const refuseRaw = (socket: Duplex, name: RefusalName, id: string) =>
+    connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refuse(name), id, security)))
 
   const server = createNodeServer(LIMITS, (request, response) =>
     connections.enter(response, () => answer(request, response)),
@@ -136,8 +136,8 @@ function connectionsOf({ deps: { settings, meters, log }, connectionLimits: limi
 }
 
 function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  const header = request.headers['x-request-id']
+  return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID()
 }
 
 function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof buildTools>): boolean {

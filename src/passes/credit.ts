@@ -46,16 +46,16 @@ type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<Cred
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls return `ran: false`. */
 export function creditPass(ctx: CreditContext & RunLock & Preflight): Passes['credit'] {
-  const halted = async () => uncounted({ ran: true, reason: 'paused' })
-  const body = (run: Run, followed: PaymentsOutcome | null) => credit(ctx, run, followed)
-  const run = passRunner(ctx, { name: 'credit', body, halted })
-  return async (followed = null) => (await run(followed)) ?? uncounted({ ran: false, reason: null })
+  const onHalt = async () => uncounted({ ran: true, reason: 'paused' })
+  const body = (run: Run, paymentsOutcome: PaymentsOutcome | null) => credit(ctx, run, paymentsOutcome)
+  const run = passRunner(ctx, { name: 'credit', body, halted: onHalt })
+  return async (paymentsOutcome = null) => (await run(paymentsOutcome)) ?? uncounted({ ran: false, reason: null })
 }
 
-async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | null): Promise<CreditOutcome> {
-  const started = performance.now()
-  const result = (await rest(ctx, followed?.headBlock ?? null)) ?? (await creditOnce(ctx, run))
-  return { ...result, durationMs: Math.round(performance.now() - started) }
+async function credit(ctx: CreditContext, run: Run, paymentsOutcome: PaymentsOutcome | null): Promise<CreditOutcome> {
+  const startMs = performance.now()
+  const result = (await rest(ctx, paymentsOutcome?.headBlock ?? null)) ?? (await creditOnce(ctx, run))
+  return { ...result, durationMs: Math.round(performance.now() - startMs) }
 }
 
 /**
@@ -109,35 +109,30 @@ async function settleAndPay(
   const settledTime = await timeSettled(ctx, sending)
   if (due.every(({ nextDue }) => nextDue > settledTime)) return outcome({ reason: 'pending' })
   const bounds = await ctx.contract.bounds(cursor.number)
-  const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime })
-  const { plan, waits } = planned
+  const dueRound = await planDueRound(ctx, { cursor, bounds, upTo: settledTime })
+  const { plan, waits } = dueRound
   if (waits) await linkWaiting(ctx, sending.run, waits)
   else await writeSeedWait(ctx.pool, null)
   for (const { cohorts, why } of leftOut(plan)) ctx.log.error({ cohorts, ...bounds }, why)
-  if (plan.credits.length > 0) return await pay(ctx, sending, planned)
+  if (plan.credits.length > 0) return await pay(ctx, sending, dueRound)
   await tellUnsent(ctx, 'credit', whyLeftOut(plan))
   return outcome({ reason: whyNothing(plan) })
 }
 
 /** The due cohorts that a plan does not pay, by reason. `isTold`: something else reports it, or it passes by itself. */
-function leftOut({
-  delayed,
-  outOfBounds,
-  unbacked,
-  unknown,
-}: RoundPlan): { cohorts: number[]; why: string; isTold: boolean }[] {
+function leftOut(plan: RoundPlan): { cohorts: number[]; why: string; isTold: boolean }[] {
   const window =
     'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" has the transaction'
   return [
-    { cohorts: delayed, isTold: false, why: window },
+    { cohorts: plan.delayed, isTold: false, why: window },
     {
-      cohorts: outOfBounds,
+      cohorts: plan.outOfBounds,
       isTold: false,
       why: 'cohorts are not credited: their amount is outside the distributor’s bounds',
     },
-    { cohorts: unbacked, isTold: true, why: 'cohorts are not credited: they hold nodes without payment or grant' },
+    { cohorts: plan.unbacked, isTold: true, why: 'cohorts are not credited: they hold nodes without payment or grant' },
     {
-      cohorts: unknown,
+      cohorts: plan.unknown,
       isTold: true,
       why: 'cohorts are due at a time for which the ledger has no terms, payout or seed',
     },
@@ -149,14 +144,14 @@ const whyLeftOut = (plan: RoundPlan): string | null => leftOut(plan).find(({ isT
 /** Links the headers before a turn that waits for its seed, as many as one run may read, and records what it still waits for. */
 async function linkWaiting(ctx: LedgerDb & ChainRead & Logging, run: Run, waits: SeedWait): Promise<void> {
   const wait = await linkSeeds(ctx, run, waits.due)
-  const left = wait === 'linked' ? null : (wait ?? waits)
-  if (left) ctx.log.warn(left, 'turns wait for their seed')
-  await writeSeedWait(ctx.pool, left)
+  const remainingWait = wait === 'linked' ? null : (wait ?? waits)
+  if (remainingWait) ctx.log.warn(remainingWait, 'turns wait for their seed')
+  await writeSeedWait(ctx.pool, remainingWait)
 }
 
-function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): CreditReason {
-  if (outOfBounds.length + delayed.length + unknown.length > 0) return 'pending'
-  return unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
+function whyNothing(plan: RoundPlan): CreditReason {
+  if (plan.outOfBounds.length + plan.delayed.length + plan.unknown.length > 0) return 'pending'
+  return plan.unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
 }
 
 /**
@@ -177,15 +172,24 @@ const NO_SURPLUS = 'the contract holds too little ether beyond its debts, or its
 export async function pay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
-  planned: DueRound,
+  dueRound: DueRound,
 ): Promise<CreditOutcome> {
-  const { round, plan, sent } = await sendRound(ctx, sending, planned)
-  await tellUnsent(ctx, 'credit', whyLeftOut(planned.plan) ?? (sent === null ? NO_SURPLUS : whyUnsent(sent)))
-  if (sent === null) return outcome({ reason: 'underfunded' })
-  if (sent.kind === 'sent')
-    return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
-  ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
-  return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
+  const { round, plan, sent: sendResult } = await sendRound(ctx, sending, dueRound)
+  await tellUnsent(
+    ctx,
+    'credit',
+    whyLeftOut(dueRound.plan) ?? (sendResult === null ? NO_SURPLUS : whyUnsent(sendResult)),
+  )
+  if (sendResult === null) return outcome({ reason: 'underfunded' })
+  if (sendResult.kind === 'sent')
+    return outcome({
+      distributionId: round,
+      nodeCount: plan.nodeCount,
+      totalWei: plan.totalWei,
+      txHash: sendResult.txHash,
+    })
+  ctx.log.warn({ round, ...sendResult }, 'the round was not sent; the next run tries again')
+  return outcome({ reason: sendResult.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }
 
 /**
@@ -197,25 +201,25 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   const call = pending ? reviveCall(pending.call) : null
   if (!pending || call?.kind !== 'credit') return outcome({ reason: 'pending' })
   const sizes = new Map((await readCohorts(ctx.pool)).map(({ cohort, size }) => [cohort, size]))
-  const paid = call.credits
-    .filter(({ paid }) => paid > 0)
+  const paidCredits = call.credits
+    .filter(({ paid: paidTurns }) => paidTurns > 0)
     .map(({ cohort, amountPerNodeWei }) => ({ amountPerNodeWei, nodes: sizes.get(cohort) ?? 0 }))
   return outcome({
     reason: 'pending',
     distributionId: call.round,
     txHash: pending.txHash,
-    nodeCount: paid.reduce((nodes, turn) => nodes + turn.nodes, 0),
-    totalWei: sumWei(paid.map((turn) => turn.amountPerNodeWei * BigInt(turn.nodes))),
+    nodeCount: paidCredits.reduce((nodes, turn) => nodes + turn.nodes, 0),
+    totalWei: sumWei(paidCredits.map((turn) => turn.amountPerNodeWei * BigInt(turn.nodes))),
   })
 }
 
 /** For a run that ended before it checked what is due. Its counts are null, because it counted nothing. */
-function uncounted(known: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
+function uncounted(fields: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
   const counts = { nodeCount: null, totalWei: null, dueNodes: null, durationMs: null }
-  return { ...known, ...counts, distributionId: null, txHash: null, signer: null }
+  return { ...fields, ...counts, distributionId: null, txHash: null, signer: null }
 }
 
-function outcome(known: {
+function outcome(fields: {
   reason?: CreditReason
   distributionId?: number
   nodeCount?: number
@@ -225,12 +229,12 @@ function outcome(known: {
 }): CreditOutcome {
   return {
     ran: true,
-    reason: known.reason ?? null,
-    distributionId: known.distributionId ?? null,
-    nodeCount: known.nodeCount ?? 0,
-    totalWei: wei(known.totalWei ?? 0n),
-    dueNodes: known.dueNodes ?? 0,
-    txHash: known.txHash ?? null,
+    reason: fields.reason ?? null,
+    distributionId: fields.distributionId ?? null,
+    nodeCount: fields.nodeCount ?? 0,
+    totalWei: wei(fields.totalWei ?? 0n),
+    dueNodes: fields.dueNodes ?? 0,
+    txHash: fields.txHash ?? null,
     signer: null,
     durationMs: 0,
   }

@@ -46,22 +46,22 @@ type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Si
 
 /** Builds the pass (GET|POST /api/cron/payments). Concurrent calls return `ran: false`. */
 export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => Promise<PaymentsOutcome> {
-  const halted = async () => ({ ...notRun(), ran: true, pending: await countOpenPayments(ctx.pool) })
-  const run = passRunner(ctx, { name: 'payments', body: (run) => payments(ctx, run), halted })
+  const onHalt = async () => ({ ...notRun(), ran: true, pending: await countOpenPayments(ctx.pool) })
+  const run = passRunner(ctx, { name: 'payments', body: (run) => payments(ctx, run), halted: onHalt })
   return async () => (await run()) ?? notRun()
 }
 
 async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutcome> {
-  const started = performance.now()
+  const startMs = performance.now()
   let run = limits
-  let followed = await follow(ctx, run)
-  let cursor = await cursorAtHead(ctx, followed)
-  let reconciled: number | null = null
-  if (cursor) reconciled = await reconcileWhenDue(ctx, cursor)
-  if (reconciled) {
+  let followResult = await follow(ctx, run)
+  let cursor = await cursorAtHead(ctx, followResult)
+  let repairs: number | null = null
+  if (cursor) repairs = await reconcileWhenDue(ctx, cursor)
+  if (repairs) {
     // The ledger has gone back to before a block that it had not followed rightly.
-    followed = await follow(ctx, run)
-    cursor = await cursorAtHead(ctx, followed)
+    followResult = await follow(ctx, run)
+    cursor = await cursorAtHead(ctx, followResult)
   }
   let held: number | null = null
   let signer: SignerAnswer = null
@@ -74,12 +74,12 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     held = await checkWalletBalances(ctx, cursor, run)
     run = { ...run, agreed: await compareHistories(ctx, cursor) }
     // Read once for both uses below, because with FINALITY=finalized it takes a request.
-    const settled = await settledHeight(ctx, cursor, run)
-    const judging = await beginJudging(ctx, cursor, settled)
+    const settledBlock = await settledHeight(ctx, cursor, run)
+    const judging = await beginJudging(ctx, cursor, settledBlock)
     await judging.goOn(untilMint(judging, run))
     await watchFunds(ctx)
-    if (ctx.minter && cursor.number === followed.head.number) {
-      const mintable = { upToBlock: settled, believes: await proveReleased(ctx, cursor, run) }
+    if (ctx.minter && cursor.number === followResult.head.number) {
+      const mintable = { upToBlock: settledBlock, believes: await proveReleased(ctx, cursor, run) }
       const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, mintable)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
       signer = minted.signer
@@ -87,23 +87,23 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
       await watchBudget(ctx, cursor, minted.result)
     }
     await judging.goOn(() => run.outOfTime())
-    const { failed } = judging.result
+    const { failed: failedCount } = judging.result
     held += judging.result.held
-    if (failed > 0) run.reportFault(`${failed} payments could not be judged: the log says which, and why`)
-  } else if (followed.cursor) await compareHistories(ctx, followed.cursor)
+    if (failedCount > 0) run.reportFault(`${failedCount} payments could not be judged: the log says which, and why`)
+  } else if (followResult.cursor) await compareHistories(ctx, followResult.cursor)
   return {
     ran: true,
-    fromBlock: followed.fromBlock,
-    toBlock: followed.toBlock,
-    headBlock: followed.head.number,
-    detected: followed.detected,
-    minted: followed.minted,
+    fromBlock: followResult.fromBlock,
+    toBlock: followResult.toBlock,
+    headBlock: followResult.head.number,
+    detected: followResult.detected,
+    minted: followResult.minted,
     held,
     pending: await countOpenPayments(ctx.pool),
-    reconciled,
+    reconciled: repairs,
     signer,
     budgetSpent,
-    durationMs: Math.round(performance.now() - started),
+    durationMs: Math.round(performance.now() - startMs),
   }
 }
 
@@ -123,9 +123,9 @@ async function settleAndMint(
 ): Promise<BudgetAnswer | undefined> {
   await takeOver(ctx, sending.sender)
   if (await resolvePending(ctx, sending)) return undefined
-  const { sent, budgetSpent } = await mint(ctx, sending, mintable)
-  if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
-  await tellUnsent(ctx, 'payments', whyUnsent(sent))
+  const { sent: sendResult, budgetSpent } = await mint(ctx, sending, mintable)
+  if (sendResult?.kind === 'refused') ctx.log.warn(sendResult, 'nothing was minted; the next run tries again')
+  await tellUnsent(ctx, 'payments', whyUnsent(sendResult))
   return budgetSpent
 }
 

@@ -11,9 +11,9 @@ const BUDGET_MS = 20_000
 const OVERDUE_MS = 60_000
 
 /** A pass: what one run does. Its lock and its record have the same name as the pass. */
-interface Pass<T, Given> {
+interface Pass<T, Input> {
   name: LockName
-  body(run: Run, given: Given): Promise<T>
+  body(run: Run, input: Input): Promise<T>
   /** The outcome to return while the passes are halted. It must send nothing. */
   halted(): Promise<T>
 }
@@ -22,24 +22,24 @@ interface Pass<T, Given> {
  * Wraps a pass.
  * @returns a function that runs the pass, or returns null if another run holds the lock. Faults are recorded, logged and rethrown.
  */
-export function passRunner<T extends object, Given = void>(
+export function passRunner<T extends object, Input = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,
-  pass: Pass<T, Given>,
+  pass: Pass<T, Input>,
   overdueMs = OVERDUE_MS,
-): (given: Given) => Promise<T | null> {
+): (input: Input) => Promise<T | null> {
   const { name } = pass
   let running = false
-  const tellOverdue = () =>
+  const logOverdue = () =>
     ctx.log.error(
       { pass: name, seconds: overdueMs / 1_000 },
       'a pass has not ended: it waits for the database or a provider',
     )
-  return async (given) => {
+  return async (input) => {
     if (running) return null
     running = true
-    const overdue = setTimeout(tellOverdue, overdueMs).unref()
+    const overdue = setTimeout(logOverdue, overdueMs).unref()
     try {
-      return await ctx.lock(name, (signal) => recorded(ctx, { ...pass, body: (run) => pass.body(run, given) }, signal))
+      return await ctx.lock(name, (signal) => recorded(ctx, { ...pass, body: (run) => pass.body(run, input) }, signal))
     } catch (error) {
       ctx.log.error({ pass: name, err: error }, 'pass stopped; the next run continues from here')
       throw error
@@ -52,7 +52,7 @@ export function passRunner<T extends object, Given = void>(
 
 async function recorded<T extends object>(
   ctx: LedgerDb & Preflight & Logging,
-  { name, body, halted }: Pass<T, void>,
+  { name, body, halted: onHalt }: Pass<T, void>,
   signal: AbortSignal,
 ): Promise<T> {
   const deadline = performance.now() + BUDGET_MS
@@ -76,7 +76,7 @@ async function recorded<T extends object>(
     if (error instanceof HaltFault) {
       await raiseHalt(ctx, error)
       await passFinished(ctx.pool, name, { error: message })
-      return await halted()
+      return await onHalt()
     }
     await passFinished(ctx.pool, name, { error: message }).catch(() => {})
     throw error

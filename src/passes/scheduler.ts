@@ -24,18 +24,18 @@ const FRUITLESS_MAX = 15
 /** Creates the timer for the passes. A pass that stops on a fault has already reported it; the next tick tries again. */
 export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
   const pauses = createPauses(tickSec)
-  let stopped = false
+  let isStopped = false
   const run = <T>(pass: () => Promise<T>) =>
     pass().catch((error: unknown) => {
       log.debug({ err: error }, 'this tick continues without the pass')
       return null
     })
   const loop = async () => {
-    while (!stopped) {
-      const paid = await run(passes.payments)
-      pauses.learn(paid, { own: true })
-      if (!stopped) await run(() => passes.credit(paid))
-      if (!stopped) await pauses.pause()
+    while (!isStopped) {
+      const outcome = await run(passes.payments)
+      pauses.learn(outcome, { own: true })
+      if (!isStopped) await run(() => passes.credit(outcome))
+      if (!isStopped) await pauses.pause()
     }
   }
   return {
@@ -45,11 +45,11 @@ export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tic
       return outcome
     },
     start() {
-      const ended = loop()
+      const loopEnd = loop()
       return () => {
-        stopped = true
+        isStopped = true
         pauses.end()
-        return ended
+        return loopEnd
       }
     },
   }
@@ -74,12 +74,12 @@ function createPauses(tickSec: number) {
      */
     learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
       // A run that did not take place counted nothing, so the last count stays. After a failed run we wait a full tick, unless there is a backlog.
-      const found = outcome?.pending ?? (outcome || backlog ? pending : 0)
+      const pendingNow = outcome?.pending ?? (outcome || backlog ? pending : 0)
       if (own) fruitless++
-      if (found < pending) fruitless = 0
-      if (found > MINT_BATCH_MAX && !backlog) [backlog, fruitless] = [true, 0]
-      if (found === 0) backlog = false
-      pending = found
+      if (pendingNow < pending) fruitless = 0
+      if (pendingNow > MINT_BATCH_MAX && !backlog) [backlog, fruitless] = [true, 0]
+      if (pendingNow === 0) backlog = false
+      pending = pendingNow
       shorten()
     },
     pause: () =>

@@ -11,10 +11,10 @@ import { written } from '../output.ts'
 
 export async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, args, values, signal } = call
-  const { out: path, ...given } = values
+  const { out: path, ...filters } = values
   if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: name its file with --out')
   return await withOperator(io, async (deps) => {
-    const input = fieldsOf({ ...call, values: given })
+    const input = fieldsOf({ ...call, values: filters })
     const make = args.kind === 'owner' ? exportOwner : exportLedger
     const file = accepted(await make(deps, input), call)
     if (path === undefined) for await (const part of file.stream) await written(io, part)

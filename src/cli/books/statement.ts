@@ -10,15 +10,15 @@ import { table } from '../output.ts'
 export async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withOperator(io, async (deps) => {
-    const made = accepted(await readStatement(deps, fieldsOf(call)), call)
-    await out.result(made, () => (flags.has('csv') ? statementCsv(made).trimEnd() : describe(made)))
-    if (made.balanced === true) return EXIT.done
+    const report = accepted(await readStatement(deps, fieldsOf(call)), call)
+    await out.result(report, () => (flags.has('csv') ? statementCsv(report).trimEnd() : describe(report)))
+    if (report.balanced === true) return EXIT.done
     out.say(
-      made.balanced === null
-        ? whyUnknown(made)
+      report.balanced === null
+        ? whyUnknown(report)
         : 'It does not add up: see the unexplained amounts, and "When it does not add up" in docs/BOOKS.md.',
     )
-    return made.balanced === null ? EXIT.unavailable : EXIT.negative
+    return report.balanced === null ? EXIT.unavailable : EXIT.negative
   })
 }
 
@@ -41,8 +41,8 @@ function whyUnknown({ period, accounts, contract }: Statement): string {
 }
 
 /** The lines of the CSV in columns, with amounts in ether. */
-function describe(made: Statement): string {
-  const [heads = [], ...lines] = statementLines(made)
+function describe(report: Statement): string {
+  const [heads = [], ...lines] = statementLines(report)
   return table(
     heads.map((head) => (head === 'wei' ? 'ether' : (head ?? ''))),
     lines.map(([section, item, detail, count, wei]) => [section, item, detail, count, inEther(wei)]),

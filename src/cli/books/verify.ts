@@ -16,11 +16,11 @@ export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
     const result = await verifyLedger(deps, { signal, say: (progress) => out.say(`  ${progress}`) })
     if (isOperatorRefusal(result)) throw new UnavailableError(result.message)
     const { drifts, cover } = result
-    const said = drifts.length === 0 ? 'are equal' : `differ in ${drifts.length} places`
+    const comparison = drifts.length === 0 ? 'are equal' : `differ in ${drifts.length} places`
     await out.result({ ...result, equal: drifts.length === 0 }, () =>
       [
         outline({ ...result, drifts: drifts.slice(0, SHOWN_MAX) }),
-        `Ledger and contract ${said}.`,
+        `Ledger and contract ${comparison}.`,
         ...(cover.isSolvent ? [] : ['The contract holds less than it owes.']),
       ].join('\n'),
     )

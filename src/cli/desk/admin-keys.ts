@@ -35,7 +35,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     options: { out: { value: 'file', help: 'the file to write; must not exist' } },
     run: (call) =>
       showOnce(call, {
-        make: (parts, given) => createKey(parts, actorHere(), given),
+        make: (parts, input) => createKey(parts, actorHere(), input),
         say: ({ id, label, expiresAt }) =>
           `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
         sayWhere: ({ id, label }, file) => `Key ${id} of ${label} is in ${file}.`,
@@ -45,11 +45,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
     options: { out: { value: 'file', help: 'the file to write the link to; must not exist' } },
     run: (call) =>
       showOnce(call, {
-        make: (parts, given) => {
+        make: (parts, input) => {
           const { publicUrl } = parts
           if (relyingPartyAt(publicUrl) === null)
             throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's https address.`)
-          return invite(parts, actorHere(), given)
+          return invite(parts, actorHere(), input)
         },
         say: ({ id, label, expiresAt }) =>
           `Invitation ${id}: give ${label} the link. It works once, until ${expiresAt.toISOString()}, and is not shown again.`,
@@ -79,20 +79,20 @@ async function showOnce(
   },
 ): Promise<ExitCode> {
   const { io, out } = call
-  const { out: file, ...given } = fieldsOf(call)
+  const { out: file, ...input } = fieldsOf(call)
   if (file === undefined && !io.stdout.isTTY) throw new UsageError('No terminal to show it on: add --out <file>.')
   return await withLedger(io, async (parts) => {
-    const make = async () => accepted(await how.make(parts, given), call) as Secret
+    const make = async () => accepted(await how.make(parts, input), call) as Secret
     const secretOf = ({ key, link }: Secret) => key ?? link
     if (typeof file !== 'string') {
-      const made = await make()
-      await out.result(made, secretOf(made))
-      out.say(how.say(made))
+      const secret = await make()
+      await out.result(secret, secretOf(secret))
+      out.say(how.say(secret))
       return EXIT.done
     }
-    const made = await writeNew(file, make, secretOf)
-    const { key: _key, link: _link, ...shown } = made
-    await out.result({ ...shown, file }, how.sayWhere(made, file))
+    const secret = await writeNew(file, make, secretOf)
+    const { key: _key, link: _link, ...publicFields } = secret
+    await out.result({ ...publicFields, file }, how.sayWhere(secret, file))
     return EXIT.done
   })
 }
@@ -119,9 +119,9 @@ export async function revoke(call: Call): Promise<ExitCode> {
   const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
   return await withDatabase(io, async ({ pool }) => {
     await mustAgree(call, question(id), 'No key was revoked.')
-    const given = { ...fieldsOf(call), ...(id !== '' && { id }) }
-    const done = accepted(await act({ pool }, actorHere(), given), call)
-    await out.result(done, 'Revoked. Within three seconds no instance accepts it.')
+    const input = { ...fieldsOf(call), ...(id !== '' && { id }) }
+    const result = accepted(await act({ pool }, actorHere(), input), call)
+    await out.result(result, 'Revoked. Within three seconds no instance accepts it.')
     return EXIT.done
   })
 }

@@ -22,7 +22,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 async function add(call: Call): Promise<ExitCode> {
   const { values, flags, io, out } = call
   const { file = '' } = values
-  const { asked } = accepted(readInput(GIVEN, values, { check: undefined, refuseOthers: false }), call)
+  const { asked: request } = accepted(readInput(GIVEN, values, { check: undefined, refuseOthers: false }), call)
   return await withLedger(io, async ({ pool }) => {
     const list = await readList(createReadStream(file)).then(build, (error: unknown) => {
       throw new UsageError(`--file: ${file} cannot be read (${codeOf(error)})`)
@@ -39,8 +39,8 @@ async function add(call: Call): Promise<ExitCode> {
     }
     out.say(`${preview.entries} wallets, ${preview.allocated} nodes in all; no bad lines. The root is ${preview.root}.`)
     await mustAgree(call, 'Enter this list permanently?')
-    const entered = await enterList(pool, actorHere(), list, asked)
-    await out.result(entered, enteredInWords(entered))
+    const result = await enterList(pool, actorHere(), list, request)
+    await out.result(result, enteredInWords(result))
     return EXIT.done
   })
 }

@@ -57,15 +57,15 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       const refusal = isOperatorRefusal(row) ? row.message : refusals.get(String(row.id))
       return refusal === undefined ? [] : [{ payment, refusal }]
     })
-    const refused = results.filter(({ refusal }) => refusal !== null)
-    const decided = results.length - refused.length
-    await out.result({ dryRun, decided, refused }, () =>
+    const refusedPayments = results.filter(({ refusal }) => refusal !== null)
+    const decidedCount = results.length - refusedPayments.length
+    await out.result({ dryRun, decided: decidedCount, refused: refusedPayments }, () =>
       [
-        ...refused.map(({ payment, refusal }) => `${payment}: ${refusal}`),
-        `${decided} ${dryRun ? 'would be' : 'were'} decided, ${refused.length} not.`,
+        ...refusedPayments.map(({ payment, refusal }) => `${payment}: ${refusal}`),
+        `${decidedCount} ${dryRun ? 'would be' : 'were'} decided, ${refusedPayments.length} not.`,
       ].join('\n'),
     )
-    return refused.length === 0 ? EXIT.done : EXIT.negative
+    return refusedPayments.length === 0 ? EXIT.done : EXIT.negative
   })
 }
 
@@ -95,9 +95,9 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   const { 'held-for': reason, from, tier: tierId } = call.values
   const rows: Row[] = []
   for (let cursor: string | undefined; ; ) {
-    const asked = { status: 'held', reason, from, tierId, cursor, limit: LIMIT_MAX }
-    const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-    const page = accepted(await readPayments(deps, given), call) as { payments: Row[]; nextCursor: string | null }
+    const filter = { status: 'held', reason, from, tierId, cursor, limit: LIMIT_MAX }
+    const input = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+    const page = accepted(await readPayments(deps, input), call) as { payments: Row[]; nextCursor: string | null }
     rows.push(...page.payments)
     if (page.nextCursor === null) break
     cursor = page.nextCursor
@@ -141,6 +141,6 @@ async function decide(call: Call, deps: OperatorDeps, payments: readonly string[
   if (args.decision === 'refund-prepare')
     return accepted(await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call).results
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
-  const asked = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
-  return accepted(await decideMany(deps, actorHere(), asked), call).results
+  const input = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
+  return accepted(await decideMany(deps, actorHere(), input), call).results
 }

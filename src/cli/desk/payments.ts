@@ -59,11 +59,11 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     const question = 'Prepare the refunds? The service then signs no mint for these payments.'
     await mustAgree(call, question)
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
-    const asked = { ...fieldsOf({ ...call, values }), payments }
-    const done = accepted(await prepareRefunds(deps, actorHere(), asked), call)
-    await out.result(done, () => done.results.map(lineOf).join('\n'))
-    if (done.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
-    await writeSafeFile(call, done)
+    const input = { ...fieldsOf({ ...call, values }), payments }
+    const batch = accepted(await prepareRefunds(deps, actorHere(), input), call)
+    await out.result(batch, () => batch.results.map(lineOf).join('\n'))
+    if (batch.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
+    await writeSafeFile(call, batch)
     return EXIT.done
   })
 }
@@ -107,9 +107,9 @@ export async function writeSafeFile(
   out.say(`Written to ${path}: ${inEther(sendNowWei)} ether in ${safeBatch.transactions.length} transfers.`)
 }
 
-function lineOf({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {
-  const paid = valueWei === null ? '' : ` (${inEther(valueWei)} ether from ${from ?? 'an unknown payer'})`
-  return `${payment}${paid}: ${refusal ?? prepared?.says}`
+function lineOf({ payment, from, valueWei, prepared: refund, refusal }: OneOfMany): string {
+  const amount = valueWei === null ? '' : ` (${inEther(valueWei)} ether from ${from ?? 'an unknown payer'})`
+  return `${payment}${amount}: ${refusal ?? refund?.says}`
 }
 
 /** `payments dismiss`: one payment, or all the dust. */
@@ -123,8 +123,8 @@ export async function dismiss(call: Call): Promise<ExitCode> {
     const { count, sumWei } = accepted(await dust(true), call)
     out.say(`Held below ${values['below-wei']} wei: ${count}, together ${inEther(sumWei)} ether.`)
     if (count > 0) await mustAgree(call, 'Dismiss them all?', 'Nothing was dismissed.')
-    const done = accepted(await dust(count === 0), call)
-    await out.result(done, `${count === 0 ? 0 : done.count} dismissed, ${done.remaining} left.`)
+    const result = accepted(await dust(count === 0), call)
+    await out.result(result, `${count === 0 ? 0 : result.count} dismissed, ${result.remaining} left.`)
     return EXIT.done
   })
 }

@@ -49,9 +49,9 @@ async function readText(path: string): Promise<string> {
 async function writeCommissions(call: Call): Promise<ExitCode> {
   const { 'safe-file': _, ...values } = call.values
   return await withOperator(call.io, async (deps) => {
-    const done = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
-    await call.out.result(done, () => toldOf(fileCommissions.operation, done))
-    await writeSafeFile(call, done)
+    const batch = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
+    await call.out.result(batch, () => toldOf(fileCommissions.operation, batch))
+    await writeSafeFile(call, batch)
     return EXIT.done
   })
 }

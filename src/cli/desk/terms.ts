@@ -15,7 +15,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
       return null
     },
     // New blocks arrive while a person thinks, so the earliest time changes. We print the entry again.
-    text: (entered: TermsProposal) => `Entered.\n${inWords(entered)}`,
+    text: (proposal: TermsProposal) => `Entered.\n${inWords(proposal)}`,
   },
   'terms take-back': {
     first: async (parts: EveryPart, _input, call) => {
@@ -28,7 +28,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 
 function inWords(proposal: TermsProposal): string {
   const { ownersTransaction: next } = proposal
-  const told = proposalInWords(proposal)
-  if (next === null) return told
-  return `${told}\nThe contract's owner must send this; until then turns are owed and wait:\n${outline(next)}`
+  const text = proposalInWords(proposal)
+  if (next === null) return text
+  return `${text}\nThe contract's owner must send this; until then turns are owed and wait:\n${outline(next)}`
 }

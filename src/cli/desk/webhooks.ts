@@ -13,16 +13,16 @@ export async function add(call: Call): Promise<ExitCode> {
       throw new UsageError(
         'Set WEBHOOK_URL, and WEBHOOK_SECRET for signed events, or their _FILE forms. They name the endpoints to add.',
       )
-    const done: object[] = []
+    const endpoints: object[] = []
     for (const [i, url] of urls.entries()) {
-      const given = {
+      const input = {
         url,
         ...(secrets.length > 0 && { secret: secrets.join(',') }),
         ...(events?.[i] && { events: choiceText(events[i]) }),
       }
-      done.push(accepted(await addWebhook(ledger, actorHere(), given), call))
+      endpoints.push(accepted(await addWebhook(ledger, actorHere(), input), call))
     }
-    await call.out.result({ endpoints: done }, 'Events are sent there from now on.')
+    await call.out.result({ endpoints }, 'Events are sent there from now on.')
     return EXIT.done
   })
 }

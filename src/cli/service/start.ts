@@ -114,7 +114,10 @@ function keyPlace({ namedSettings, ADMIN_KEY }: Pick<Config, 'namedSettings' | '
   return `asks for the key that is ADMIN_KEY in ${join(dataDir, 'secrets.json')}`
 }
 
-function banner({ url, metricsUrl, chain, chainId }: App, { embedded, DATA_DIR, ...config }: Config): string {
+function banner(
+  { url, metricsUrl, chain, chainId }: App,
+  { embedded: embeddedParts, DATA_DIR, ...config }: Config,
+): string {
   const lines = [
     '',
     `Node Ledger answers at ${url}`,
@@ -135,7 +138,8 @@ function banner({ url, metricsUrl, chain, chainId }: App, { embedded, DATA_DIR, 
       '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
     )
   }
-  if (embedded.database || embedded.chain) lines.push(`State is kept in ${DATA_DIR}; remove it to start over.`)
+  if (embeddedParts.database || embeddedParts.chain)
+    lines.push(`State is kept in ${DATA_DIR}; remove it to start over.`)
   if (!config.SCHEDULER) {
     const key = config.CRON_KEY === null ? ' (set CRON_KEY first)' : ''
     lines.push(

@@ -109,10 +109,10 @@ export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<
 
 /** Revokes all keys of the ledger. @returns how many were valid, not counting sessions. */
 export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> {
-  const revoked = await sql<{ isSession: boolean }[]>`
+  const keys = await sql<{ isSession: boolean }[]>`
     UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()
     RETURNING passkey_id IS NOT NULL AS "isSession"`
-  return revoked.filter(({ isSession }) => !isSession).length
+  return keys.filter(({ isSession }) => !isSession).length
 }
 
 /** Who made the keys that ever had this label, and who invited someone under it. */

@@ -80,7 +80,7 @@ export async function revokeInvitations(
   which: { id: number } | { byKey: number } | { byPasskey: number } | 'all',
   by: string,
 ): Promise<number> {
-  const chosen =
+  const condition =
     which === 'all'
       ? sql`true`
       : 'id' in which
@@ -88,7 +88,7 @@ export async function revokeInvitations(
         : 'byKey' in which
           ? sql`by_key = ${which.byKey}`
           : sql`by_passkey = ${which.byPasskey}`
-  const revoked = await sql`
-    UPDATE passkey_invitations SET revoked_at = now(), revoked_by = ${by} WHERE ${open(sql)} AND ${chosen}`
-  return revoked.count
+  const update = await sql`
+    UPDATE passkey_invitations SET revoked_at = now(), revoked_by = ${by} WHERE ${open(sql)} AND ${condition}`
+  return update.count
 }

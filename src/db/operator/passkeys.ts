@@ -92,15 +92,15 @@ export async function revokePasskeyRow(sql: Sql, id: number, by: string): Promis
 
 /** Revokes all passkeys. @returns how many were valid. */
 export async function revokeAllPasskeys(sql: Sql, by: string): Promise<number> {
-  const revoked = await sql`
+  const update = await sql`
     UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()`
-  return revoked.count
+  return update.count
 }
 
 /** Ends all but the newest sessions of a passkey. */
-export async function endOldSessions(sql: Sql, passkeyId: number, kept: number, by: string): Promise<void> {
+export async function endOldSessions(sql: Sql, passkeyId: number, keepCount: number, by: string): Promise<void> {
   await sql`
     UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id IN (
       SELECT id FROM admin_keys WHERE passkey_id = ${passkeyId} AND revoked_at IS NULL AND expires_at > now()
-      ORDER BY id DESC OFFSET ${kept})`
+      ORDER BY id DESC OFFSET ${keepCount})`
 }

@@ -31,8 +31,8 @@ export function assuranceOf(sql: Sql, columns = { proof: 'p.proof', block: 'p.bl
  */
 export async function readSeedBacking(sql: Sql): Promise<(seedBlock: number) => Proof> {
   if ((await readGuard(sql)) === 'used') return () => 'proven'
-  const named = (await readFinalized(sql))?.named ?? -1
-  return (seedBlock) => (seedBlock <= named ? 'agreed' : 'believed')
+  const namedUpTo = (await readFinalized(sql))?.named ?? -1
+  return (seedBlock) => (seedBlock <= namedUpTo ? 'agreed' : 'believed')
 }
 
 /** The most held payments among which `readBelievedBlock` chooses: the newest. */

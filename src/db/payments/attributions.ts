@@ -89,17 +89,17 @@ async function readValue(sql: Sql, paymentId: number): Promise<bigint | null> {
  */
 export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<void> {
   const refs = await fileParts(sql, residueRef)
-  const [applied] = await sql<{ id: number; ref: Hash }[]>`
+  const [payment] = await sql<{ id: number; ref: Hash }[]>`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
       from_address = a.from_address, updated_at = now()
     FROM attributions a WHERE a.residue_ref = ${residueRef} AND a.is_rest AND p.ref = a.residue_ref AND p.state <> 'orphaned'
       AND coalesce(a.value_wei = p.value_wei, true) AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)
     RETURNING p.id, p.ref`
-  if (applied && (await isReleased(sql, applied.id))) {
+  if (payment && (await isReleased(sql, payment.id))) {
     const to = byVerdict(sql, { tierId: sql`p.tier_id`, verdict: sql`'accepted'`, reason: sql`NULL` })
-    await move(sql, 'resume', { where: sql`p.id = ${applied.id}`, ...to })
+    await move(sql, 'resume', { where: sql`p.id = ${payment.id}`, ...to })
   }
-  await adoptNodes(sql, applied ? [...refs, applied.ref] : refs)
+  await adoptNodes(sql, payment ? [...refs, payment.ref] : refs)
 }
 
 /**
@@ -117,15 +117,15 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
   if (parts.length === 0) return []
   const refs = parts.map(({ ref }) => ref)
   await withdrawStrayVerdicts(sql, parts)
-  const filed = await enter(sql, 'filePart', {
+  const count = await enter(sql, 'filePart', {
     columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
     rows: sql`
       SELECT a.tx_hash, a.inner_index, a.ref, p.wallet, a.from_address, a.value_wei, true, p.block_number, p.block_hash, a.tx_index, p.block_time
       FROM attributions a JOIN payments p ON p.ref = a.residue_ref WHERE a.ref = ANY(${refs})`,
     evidence: { rule: 'part', partOf: residueRef },
   })
-  if (filed !== refs.length)
-    throw new Error(`only ${filed} of ${refs.length} parts of residue ${residueRef} were filed`)
+  if (count !== refs.length)
+    throw new Error(`only ${count} of ${refs.length} parts of residue ${residueRef} were filed`)
   await sql`
     UPDATE payments SET value_wei = value_wei - (SELECT sum(a.value_wei) FROM attributions a WHERE a.ref = ANY(${refs})), updated_at = now()
     WHERE ref = ${residueRef}`
@@ -170,10 +170,14 @@ export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promis
 type Shown = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex' | 'from' | 'valueWei'>
 
 /** True if a trace shows every attributed transfer of a residue exactly as the operator attributed it. */
-export async function agreesWithAttributions(sql: Sql, residueRef: Hash, shown: readonly Shown[]): Promise<boolean> {
+export async function agreesWithAttributions(
+  sql: Sql,
+  residueRef: Hash,
+  transfers: readonly Shown[],
+): Promise<boolean> {
   const [row] = await sql<{ agrees: boolean }[]>`
     SELECT NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = ${residueRef}
-      AND NOT EXISTS (SELECT FROM jsonb_to_recordset(${jsonRows(shown)}::text::jsonb)
+      AND NOT EXISTS (SELECT FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb)
           AS r("txHash" text, wallet text, "innerIndex" int, "from" text, "valueWei" numeric)
         WHERE r."txHash" = a.tx_hash AND r."innerIndex" = a.inner_index AND r."from" = a.from_address
           AND r.wallet = coalesce(a.wallet, r.wallet) AND r."valueWei" = coalesce(a.value_wei, r."valueWei"))) AS agrees`

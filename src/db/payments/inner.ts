@@ -17,8 +17,8 @@ export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<
     UNION ALL
     SELECT '0x' || encode(d.tx_hash, 'hex'), w.wallet, d.inner_index FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
     WHERE d.tx_hash = ANY(SELECT decode(substr(h, 3), 'hex') FROM unnest(${hashes}::text[]) h) AND d.inner_index > 0`
-  const known = new Set(rows.map(keyOf))
-  return (transfer) => known.has(keyOf(transfer))
+  const keys = new Set(rows.map(keyOf))
+  return (transfer) => keys.has(keyOf(transfer))
 }
 
 /** Reads which inner transfers of these transactions from wallets are already in the books. */
@@ -26,8 +26,8 @@ export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
     WHERE tx_hash = ANY(${[...txHashes]}) AND inner_index > 0`
-  const known = new Set(rows.map(keyOf))
-  return (transfer) => known.has(keyOf(transfer))
+  const keys = new Set(rows.map(keyOf))
+  return (transfer) => keys.has(keyOf(transfer))
 }
 
 /**

@@ -11,20 +11,18 @@ import type { Sql } from '../core/sql.ts'
 /** Locks payers' wallets until the transaction ends, so that only one instance at a time decides about them. `wait` as in `lockTiers`. */
 export async function lockPayers(sql: Sql, wallets: readonly Address[], { wait }: { wait: boolean }): Promise<void> {
   if (wallets.length === 0) return
-  const taken = sql.unsafe(lockOf('hashtextextended(w, 7)', wait))
+  const lock = sql.unsafe(lockOf('hashtextextended(w, 7)', wait))
   const inOrder = [...new Set(wallets)].sort()
-  const [row] = await sql<
-    { free: boolean }[]
-  >`SELECT bool_and(${taken}) AS free FROM unnest(${inOrder}::text[]) AS p(w)`
+  const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${lock}) AS free FROM unnest(${inOrder}::text[]) AS p(w)`
   if (!row?.free) throw new Error('someone else is deciding about one of these wallets')
 }
 
 /** Locks tiers until the transaction ends, so that only one instance at a time takes places in them. Without `wait` it throws if a lock is taken. */
 export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: { wait: boolean }): Promise<void> {
   if (tierNos.length === 0) return
-  const taken = sql.unsafe(lockOf('8, n', wait))
+  const lock = sql.unsafe(lockOf('8, n', wait))
   const inOrder = [...tierNos].sort((a, b) => a - b)
-  const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${taken}) AS free FROM unnest(${inOrder}::int[]) AS t(n)`
+  const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${lock}) AS free FROM unnest(${inOrder}::int[]) AS t(n)`
   if (!row?.free) throw new Error('another session is taking places of one of these tiers')
 }
 

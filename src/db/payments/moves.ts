@@ -53,20 +53,20 @@ export async function moveAndRead<M extends MoveName, Row extends object>(
 
 async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
   const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
-  const moved = row?.moved ?? 0
+  const movedCount = row?.moved ?? 0
   // Clients that watch a payment must see each of its states, even if nothing else changes.
-  if (moved > 0) await notifyLedgerChanged(sql)
-  return moved
+  if (movedCount > 0) await notifyLedgerChanged(sql)
+  return movedCount
 }
 
 async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChange, answer: Fragment): Promise<Row[]> {
   const rule: Move = MOVES[name]
-  const { where, chosen, set, returning, to } = change
+  const { where, chosen: chosenRows, set, returning, to } = change
   return await sql<Row[]>`
-    WITH ${chosen ? sql`chosen AS (${chosen}),` : sql``} moved AS (
+    WITH ${chosenRows ? sql`chosen AS (${chosenRows}),` : sql``} moved AS (
       UPDATE payments p SET state = ${to ?? list(sql, rule.to)}, reason = ${reasonAfter(sql, rule, change)},
         ${set ? sql`${set},` : sql``} updated_at = now()
-      ${chosen ? sql`FROM chosen c` : sql``}
+      ${chosenRows ? sql`FROM chosen c` : sql``}
       WHERE (${where}) AND p.state IN (${list(sql, rule.from)}) ${to ? sql`AND ${to} IN (${list(sql, rule.to)})` : sql``}
         ${rule.heldFor ? sql`AND (p.state <> 'held' OR p.reason IN (${list(sql, rule.heldFor)}))` : sql``}
       RETURNING p.id, p.ref, p.reason, p.value_wei ${returning ? sql`, ${returning}` : sql``}
@@ -118,7 +118,7 @@ interface TierKey {
 export async function writeVerdict(sql: Sql, paymentId: number, decision: Decision): Promise<void> {
   const { move: name, evidence, by } = decision
   const tier = 'tier' in decision ? decision.tier : undefined
-  const moved = await count(sql, name, {
+  const movedCount = await count(sql, name, {
     where: sql`p.id = ${paymentId}`,
     ...(tier !== undefined && {
       set: sql`tier_id = ${tier?.tierId ?? null}, tier_version = ${tier?.version ?? null}`,
@@ -127,7 +127,7 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
     evidence,
     by,
   })
-  if (moved !== 1) throw new Error(`the state of payment ${paymentId} does not allow the move ${name}`)
+  if (movedCount !== 1) throw new Error(`the state of payment ${paymentId} does not allow the move ${name}`)
 }
 
 /** The judge's verdict on a payment that was in state `was` in that block. If it names no tier, an accepted payment keeps its tier. */
@@ -148,12 +148,12 @@ export interface JudgedPayment {
 export async function writeVerdicts(
   sql: Sql,
   name: 'accept' | 'hold' | 'ignore',
-  judged: readonly JudgedPayment[],
+  judgedPayments: readonly JudgedPayment[],
 ): Promise<void> {
-  if (judged.length === 0) return
-  const moved = await count(sql, name, {
+  if (judgedPayments.length === 0) return
+  const movedCount = await count(sql, name, {
     chosen: sql`
-      SELECT r.* FROM jsonb_to_recordset(${jsonRows(judged)}::text::jsonb) AS r(id bigint, "blockHash" text, was text, reason text, "tierId" text,
+      SELECT r.* FROM jsonb_to_recordset(${jsonRows(judgedPayments)}::text::jsonb) AS r(id bigint, "blockHash" text, was text, reason text, "tierId" text,
         "tierVersion" int, evidence jsonb)`,
     where: sql`p.id = c.id AND p.block_hash = c."blockHash" AND p.state = c.was`,
     set:
@@ -166,8 +166,8 @@ export async function writeVerdicts(
     evidence: {},
     by: 'pass',
   })
-  if (moved !== judged.length)
-    throw new Error(`the states of ${judged.length - moved} payments do not allow the move ${name}`)
+  if (movedCount !== judgedPayments.length)
+    throw new Error(`the states of ${judgedPayments.length - movedCount} payments do not allow the move ${name}`)
 }
 
 /**
@@ -261,6 +261,6 @@ function lastDecision(sql: Sql, back: Move): Fragment {
 
 /** The state of a payment `p` without such a decision: that of a new one. Only a residue, which has no hash, keeps its tier. */
 function noDecision(sql: Sql, { state, reason }: { state: Fragment; reason: Fragment }): Fragment {
-  const kept = (column: Fragment) => sql`CASE WHEN excluded.tx_hash IS NULL THEN ${column} END`
-  return sql`SELECT 2, ${state}, ${reason}, ${kept(sql`p.tier_id`)}, ${kept(sql`p.tier_version`)}`
+  const ofResidue = (column: Fragment) => sql`CASE WHEN excluded.tx_hash IS NULL THEN ${column} END`
+  return sql`SELECT 2, ${state}, ${reason}, ${ofResidue(sql`p.tier_id`)}, ${ofResidue(sql`p.tier_version`)}`
 }

@@ -56,10 +56,14 @@ async function storePayerCode(
 }
 
 /** Records that a contract has signed in. If it has no code yet, a limit applies to how many such records we keep. */
-export async function proveWallet(sql: Sql, address: Address, { deployed }: { deployed: boolean }): Promise<void> {
+export async function proveWallet(
+  sql: Sql,
+  address: Address,
+  { deployed: isDeployed }: { deployed: boolean },
+): Promise<void> {
   await sql`
     INSERT INTO proven_wallets (address, deployed)
-    SELECT ${address}, ${deployed} WHERE ${deployed}
+    SELECT ${address}, ${isDeployed} WHERE ${isDeployed}
       OR (SELECT count(*) FROM (SELECT FROM proven_wallets WHERE NOT deployed LIMIT ${UNDEPLOYED_MAX}) kept) < ${UNDEPLOYED_MAX}
     ON CONFLICT (address) DO UPDATE SET deployed = true, proven_at = now() WHERE excluded.deployed AND NOT proven_wallets.deployed`
 }

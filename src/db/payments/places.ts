@@ -41,17 +41,17 @@ export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise
   const [first, ...others] = wallets
   if (!first) return new Map()
   // With an array of unknown length the database would plan each time, which takes longer than the query itself.
-  const asked = others.length === 0 ? sql`= ${first}` : sql`= ANY(${[...wallets]})`
+  const condition = others.length === 0 ? sql`= ${first}` : sql`= ANY(${[...wallets]})`
   const rows = await sql<(TierPlaces & { wallet: Address })[]>`
     SELECT n.owner AS wallet, c.tier_no AS "tierNo", count(*) AS nodes, 0 AS "inFlight"
-    FROM nodes n LEFT JOIN cohorts c USING (cohort) WHERE n.owner ${asked} GROUP BY 1, 2
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) WHERE n.owner ${condition} GROUP BY 1, 2
     UNION ALL
     SELECT p.from_address, t.tier_no, 0, count(*) FROM (
       SELECT from_address, tier_id, tier_version FROM payments
-        WHERE from_address ${asked} AND state IN ('accepted', 'minting')
+        WHERE from_address ${condition} AND state IN ('accepted', 'minting')
       UNION ALL
       SELECT from_address, tier_id, tier_version FROM payments
-        WHERE from_address ${asked} AND state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL) p
+        WHERE from_address ${condition} AND state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL) p
     LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version GROUP BY 1, 2`
   return Map.groupBy(rows, ({ wallet }) => wallet)
 }

@@ -11,9 +11,9 @@ export const readRecheck = (sql: Sql): Promise<number | null> => readState(sql, 
 
 /** Raises the recheck block; nothing lowers it automatically. @returns false if it was already that high. */
 export async function raiseRecheck(sql: Sql, block: number): Promise<boolean> {
-  const raised =
+  const update =
     await sql`UPDATE ledger_state SET recheck_up_to = ${block} WHERE coalesce(recheck_up_to, -1) < ${block}`
-  return raised.count > 0
+  return update.count > 0
 }
 
 /** An operator's decision on a payment. */

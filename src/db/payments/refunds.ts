@@ -32,16 +32,16 @@ export interface Refund {
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const { paymentRef, commissionOf, txHash, from, to, blockNumber, blockHash } = refund
-  const added = await sql`
+  const insertion = await sql`
     INSERT INTO refunds (payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
     VALUES (${paymentRef}, ${commissionOf}, ${txHash}, ${refund.innerIndex}, ${from}, ${to}, ${refund.valueWei.toString()},
       ${blockNumber}, ${blockHash}, ${refund.final}, ${refund.recordedBy})
     ON CONFLICT DO NOTHING`
-  if (added.count > 0) return true
-  const known = await sql`
+  if (insertion.count > 0) return true
+  const sameRefunds = await sql`
     SELECT FROM refunds WHERE tx_hash = ${txHash}
       AND (payment_ref = ${paymentRef} OR (commission_of = ${commissionOf} AND ${isTransfer(sql, refund)}))`
-  return known.count > 0
+  return sameRefunds.count > 0
 }
 
 /** The recorded refunds and commissions that a transaction made to one recipient. */
@@ -145,9 +145,9 @@ export async function moveRefund(
 export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const [payment] = await sql<{ id: number; state: PaymentState }[]>`
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
-  const removed = await sql`
+  const deletion = await sql`
     DELETE FROM refunds WHERE ${isTransfer(sql, refund)} AND block_hash = ${refund.blockHash}`
-  if (removed.count === 0 || refund.paymentRef === null) return removed.count > 0
+  if (deletion.count === 0 || refund.paymentRef === null) return deletion.count > 0
   if (!payment) return false
   if (payment.state === 'minted') {
     // The payment keeps its node. If it ever loses that node, it must return to its state before the refund.
@@ -157,8 +157,8 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
   // The author is not `pass`, because this verdict must replace the operator's refund, which must not apply again if the block returns.
-  const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
-  return moved > 0
+  const movedCount = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
+  return movedCount > 0
 }
 
 /**
@@ -207,8 +207,8 @@ export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, 
     ...tier,
     returning: sql`p.state`,
   }
-  const [moved] = await moveAndRead(sql, 'cancelRefund', change, sql<Word[]>`state AS verdict, reason`)
-  return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot return from refunding to ${verdict}`))
+  const [decision] = await moveAndRead(sql, 'cancelRefund', change, sql<Word[]>`state AS verdict, reason`)
+  return decision ?? Promise.reject(new Error(`payment ${paymentId} cannot return from refunding to ${verdict}`))
 }
 
 /** True if the transaction that mints a payment is in no followed block. */

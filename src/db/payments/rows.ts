@@ -98,11 +98,11 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * while holding others risks a deadlock.
  */
 export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
-  const locked = await sql<Payment[]>`
+  const payments = await sql<Payment[]>`
     SELECT ${paymentColumns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${wait ? sql`` : sql`SKIP LOCKED`}`
-  if (!wait && locked.length < ids.length) throw new Error('someone else is deciding about one of these payments')
-  return locked
+  if (!wait && payments.length < ids.length) throw new Error('someone else is deciding about one of these payments')
+  return payments
 }
 
 /**
@@ -179,16 +179,16 @@ export interface MintSurprise {
  */
 export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<AdoptedPayment> {
   if (refs.length === 0) return { surprises: [], toConfirm: [], others: [] }
-  const found = await readNodesOfPayments(sql, refs)
-  const adopted = found.filter(({ tier }) => tier !== 'other')
+  const nodes = await readNodesOfPayments(sql, refs)
+  const adoptedNodes = nodes.filter(({ tier }) => tier !== 'other')
   const toConfirm = await neverTold(
     sql,
-    found.filter(({ tier }) => tier === 'unknown'),
+    nodes.filter(({ tier }) => tier === 'unknown'),
   )
   return {
-    surprises: await markMinted(sql, adopted),
+    surprises: await markMinted(sql, adoptedNodes),
     toConfirm,
-    others: found.filter(({ tier }) => tier === 'other'),
+    others: nodes.filter(({ tier }) => tier === 'other'),
   }
 }
 
@@ -218,9 +218,9 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
 async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
   if (nodes.length === 0) return []
   const refs = nodes.map(({ ref }) => ref)
-  const told = await sql<{ subject: string }[]>`
+  const reports = await sql<{ subject: string }[]>`
     SELECT DISTINCT subject FROM audit WHERE subject = ANY(${refs}) AND action = 'nodeToConfirm'`
-  return nodes.filter(({ ref }) => !told.some(({ subject }) => subject === ref))
+  return nodes.filter(({ ref }) => !reports.some(({ subject }) => subject === ref))
 }
 
 /**
@@ -231,7 +231,7 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
   if (minted.length === 0) return []
   const rows = sql`jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r("paymentId" bigint, "nodeId" bigint, "tierNo" int)`
   await sql`UPDATE nodes n SET payment_id = r."paymentId" FROM ${rows} WHERE n.node_id = r."nodeId"`
-  const chosen = sql`
+  const chosenRows = sql`
     SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
     FROM ${rows} JOIN payments p ON p.id = r."paymentId"
     LEFT JOIN LATERAL (
@@ -239,13 +239,13 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
       WHERE tier_no = r."tierNo" AND from_block IS NOT NULL ORDER BY sign DESC, sign * from_time DESC, sign * version DESC LIMIT 1) t ON true`
   const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
     tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
-  const moved = await moveAndRead(
+  const mints = await moveAndRead(
     sql,
     'recordMint',
-    { chosen, where: sql`p.id = c.id`, set, returning: sql`c.before, c.held_for` },
+    { chosen: chosenRows, where: sql`p.id = c.id`, set, returning: sql`c.before, c.held_for` },
     sql<MintSurprise[]>`ref, before, held_for AS "heldFor"`,
   )
-  return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
+  return mints.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
 }
 
 /** The refs among these that have a node. For hundreds of refs this is much faster than the statements that examine each node. */
@@ -268,8 +268,8 @@ export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): P
  * its transactions. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
-  const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
-  const change = { chosen, where: sql`p.outbox_id = c.id` }
+  const chosenRows = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
+  const change = { chosen: chosenRows, where: sql`p.outbox_id = c.id` }
   const rows = await moveAndRead(sql, 'takeOverMint', change, sql<{ ref: Hash }[]>`ref`)
   return rows.map((row) => row.ref)
 }
@@ -277,10 +277,10 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
 /** Holds payments whose ref another node uses. @returns their refs, without payments already held for that reason. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
-  const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
+  const losesRef = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
     AND EXISTS (SELECT FROM nodes n WHERE n.ref = p.ref AND n.payment_id IS NULL)`
   const evidence = { rule: 'mintedElsewhere', by: 'contract' }
-  const rows = await moveAndRead(sql, 'loseRef', { where: taken, evidence, by: 'pass' }, sql<{ ref: Hash }[]>`ref`)
+  const rows = await moveAndRead(sql, 'loseRef', { where: losesRef, evidence, by: 'pass' }, sql<{ ref: Hash }[]>`ref`)
   return rows.map(({ ref }) => ref)
 }
 
@@ -297,7 +297,7 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
  * entitled to it. Runs before nodes and outbox are rewound. @returns how many were orphaned.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
-  const chosen = sql`
+  const chosenRows = sql`
     SELECT was.id, last.reason,
       CASE
         WHEN last.verdict IS NULL THEN 'seen'
@@ -316,20 +316,20 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   // In everyone's order, because a mint or an act may be waiting for several of them.
   await sql`SELECT FROM payments WHERE block_number > ${height} ORDER BY block_number, tx_index, inner_index FOR UPDATE`
   await move(sql, 'undoMint', {
-    chosen,
+    chosen: chosenRows,
     where: sql`p.id = c.id`,
     to: sql`c.state`,
     reason: sql`c.reason`,
     set: sql`node_id = NULL, tier_id = c.tier_id, tier_version = c.tier_version`,
   })
-  const orphaned = await move(sql, 'orphan', {
+  const orphanedCount = await move(sql, 'orphan', {
     where: sql`p.block_number > ${height}`,
     set: sql`node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL`,
   })
   await sql`DELETE FROM wallet_outflows WHERE block_number > ${height}`
   // In another block, or as other providers report it, a payment need not wait for the same fact.
   await forgetRetries(sql)
-  return orphaned
+  return orphanedCount
 }
 
 /** The refs among these that belong to payments. That includes attributed payments, even if they are currently part of a residue in no block. */

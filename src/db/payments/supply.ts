@@ -65,18 +65,21 @@ export async function countPlaces(
 ): Promise<Map<number, Places>> {
   if (tierNos?.length === 0) return new Map()
   const all = versions ?? (await readTierVersions(sql))
-  const wanted = tierNos ?? [...new Set(all.map(({ tierNo }) => tierNo))]
-  const seen = await readUndecided(sql, all, wanted)
-  const ids = [...seen.values()].flat().map(({ id }) => id)
+  const numbers = tierNos ?? [...new Set(all.map(({ tierNo }) => tierNo))]
+  const undecidedGroups = await readUndecided(sql, all, numbers)
+  const ids = [...undecidedGroups.values()].flat().map(({ id }) => id)
   const rows = await sql<{ tierNo: number; sold: number; gone: number[] }[]>`
     SELECT tier_no AS "tierNo", coalesce(sold, 0) AS sold,
       to_json(ARRAY(SELECT s.id FROM unnest(${ids}::bigint[]) s (id) WHERE NOT EXISTS (SELECT FROM payments p WHERE p.id = s.id AND p.state = 'seen'))) AS gone
-    FROM unnest(${[...wanted]}::int[]) tier_no LEFT JOIN (${sql.unsafe(SALES)}) s USING (tier_no)`
+    FROM unnest(${[...numbers]}::int[]) tier_no LEFT JOIN (${sql.unsafe(SALES)}) s USING (tier_no)`
   return new Map(
-    rows.map(({ tierNo, sold, gone }) => {
-      const still = (group: string) => (seen.get(group) ?? []).filter(({ id }) => !gone.includes(id))
-      const [undecided, early] = [still(`${tierNo}`), still(`early ${tierNo}`)]
-      return [tierNo, { sold, undecided, early, reserved: undecided.filter(({ isOld }) => !isOld).length }]
+    rows.map(({ tierNo, sold, gone: decidedIds }) => {
+      const still = (group: string) => (undecidedGroups.get(group) ?? []).filter(({ id }) => !decidedIds.includes(id))
+      const [undecidedPayments, early] = [still(`${tierNo}`), still(`early ${tierNo}`)]
+      return [
+        tierNo,
+        { sold, undecided: undecidedPayments, early, reserved: undecidedPayments.filter(({ isOld }) => !isOld).length },
+      ]
     }),
   )
 }
@@ -96,10 +99,10 @@ export async function readLimitedTiers(
 ): Promise<Map<number, LimitedTier>> {
   const supplies = await readSupplies(sql, tierNos)
   const hadSupply = (no: number) => versions.some(({ tierNo, supply }) => tierNo === no && supply !== null)
-  const limited = tierNos.filter((no) => supplies.has(no) || hadSupply(no))
-  const counted = [...(await countPlaces(sql, limited, versions))]
+  const limitedNos = tierNos.filter((no) => supplies.has(no) || hadSupply(no))
+  const counts = [...(await countPlaces(sql, limitedNos, versions))]
   return new Map(
-    counted.map(([tierNo, places]) => [tierNo, { ...places, tierNo, supply: supplies.get(tierNo) ?? null }]),
+    counts.map(([tierNo, places]) => [tierNo, { ...places, tierNo, supply: supplies.get(tierNo) ?? null }]),
   )
 }
 
@@ -114,11 +117,11 @@ async function readUndecided(
   tierNos: readonly number[],
 ): Promise<Map<string, Undecided[]>> {
   const prices = versions.filter(({ tierNo }) => tierNos.includes(tierNo)).map(({ priceWei }) => priceWei.toString())
-  const seen = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
+  const payments = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
     SELECT id, proof, block_time <= to_timestamp((SELECT block_time FROM cursors WHERE name = 'follow') - ${PLACE_RESERVED_SEC}) AS "isOld", value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
       floor(extract(epoch FROM block_time))::bigint AS "blockTime"
     FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])`
-  return Map.groupBy(seen, (payment) => {
+  return Map.groupBy(payments, (payment) => {
     const selection = selectTier(versions, payment)
     if (selection.kind === 'onSale') return `${selection.tier.tierNo}`
     return selection.kind !== 'none' && waitsForStep(selection, payment) !== null

@@ -121,30 +121,33 @@ export interface ShownTransfer {
 }
 
 /** Records what a trace shows on a residue that remains. */
-export async function noteShown(sql: Sql, ref: Hash, shown: readonly ShownTransfer[]): Promise<void> {
+export async function noteShown(sql: Sql, ref: Hash, transfers: readonly ShownTransfer[]): Promise<void> {
   await sql`
-    INSERT INTO residue_traces (ref, shown) VALUES (${ref}, ${jsonRows(shown)}::text::jsonb)
+    INSERT INTO residue_traces (ref, shown) VALUES (${ref}, ${jsonRows(transfers)}::text::jsonb)
     ON CONFLICT (ref) DO UPDATE SET shown = excluded.shown`
 }
 
 /** Locks a residue. False if it has changed: decided, partly attributed, or no longer in a block. */
-export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }: TraceableResidue): Promise<boolean> {
-  const locked =
+export async function lockResidue(
+  sql: Sql,
+  { ref, residueWei, decided: isDecidedByHand, block }: TraceableResidue,
+): Promise<boolean> {
+  const rows =
     residueWei > 0n
       ? await sql`
           SELECT FROM payments p WHERE p.ref = ${ref} AND p.state IN ('held', 'refunded', 'dismissed') AND p.tx_hash IS NULL
-            AND p.value_wei = ${residueWei.toString()} AND p.block_hash = ${block.hash} AND ${isDecided(sql)} = ${decided} FOR UPDATE OF p`
+            AND p.value_wei = ${residueWei.toString()} AND p.block_hash = ${block.hash} AND ${isDecided(sql)} = ${isDecidedByHand} FOR UPDATE OF p`
       : await sql`
           SELECT FROM wallet_outflows o WHERE o.ref = ${ref} AND o.tx_hash IS NULL AND o.block_hash = ${block.hash} FOR UPDATE OF o`
-  return locked.count > 0
+  return rows.count > 0
 }
 
 /** Takes a residue out of the books, because its transfers are now booked one by one. It must be locked and undecided. */
 export async function replaceResidue(sql: Sql, { ref, residueWei }: TraceableResidue): Promise<void> {
-  const gone =
+  const removedCount =
     residueWei > 0n
       ? await explainResidue(sql, sql`p.ref = ${ref}`)
       : (await sql`DELETE FROM wallet_outflows WHERE ref = ${ref}`).count
-  if (gone !== 1) throw new Error(`residue ${ref} was locked, but is gone`)
+  if (removedCount !== 1) throw new Error(`residue ${ref} was locked, but is gone`)
   await sql`DELETE FROM residue_traces WHERE ref = ${ref}`
 }

@@ -160,12 +160,12 @@ export interface Residue {
  */
 export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
-  const filed = await enter(sql, 'fileResidue', {
+  const count = await enter(sql, 'fileResidue', {
     columns: sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`,
     rows: sql`SELECT ${ref}, ${wallet}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
     evidence,
   })
-  if (filed === 0) return false
+  if (count === 0) return false
   await noteBlocks(sql, residue)
   await applyAttributions(sql, ref)
   return true
@@ -187,11 +187,11 @@ export const filedEvidence = (sql: Sql) =>
 /** Files value that left, as an outflow without a transaction. @returns false if it was filed already. */
 export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, fromBlock, blockNumber, blockHash, blockTime } = residue
-  const added = await sql`
+  const insertion = await sql`
     INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, from_block, block_number, block_hash, block_time)
     VALUES (${ref}, ${wallet}, ${valueWei.toString()}, 0, ${fromBlock}, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
     ON CONFLICT (ref) DO NOTHING`
-  return added.count > 0
+  return insertion.count > 0
 }
 
 /** The fees of a wallet's own transactions in a block, as a provider reported them. */

@@ -27,22 +27,22 @@ export interface BuyerStanding {
 
 /** Reads the standing of a wallet, using only indexes on the wallet. */
 export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedTier): Promise<BuyerStanding> {
-  const [use, listed, waiting, entry, [shown]] = await Promise.all([
+  const [use, listed, waiting, entry, [permissions]] = await Promise.all([
     readWalletUse(sql, wallet, tier.tierNo),
     readListed(sql, wallet, tier),
     readWaiting(sql, wallet),
     findDenied(sql, wallet),
     sql<{ signedIn: boolean; allowed: boolean }[]>`SELECT ${permissionColumns(sql, wallet)}`,
   ])
-  const { signedIn = false, allowed = false } = shown ?? {}
+  const { signedIn = false, allowed = false } = permissions ?? {}
   return { use, listed, waiting, denied: entry !== null, signedIn, allowed }
 }
 
 async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }: ListedTier): Promise<Listed | null> {
   if (root === null) return null
   const allocations = await readAllocations(sql, [root], [wallet])
-  const used = (await readUsed(sql, [tierNo], [wallet])).get(`${tierNo} ${wallet}`) ?? 0
-  return { root, allocation: allocations.get(`${root} ${wallet}`) ?? 0, used }
+  const usedCount = (await readUsed(sql, [tierNo], [wallet])).get(`${tierNo} ${wallet}`) ?? 0
+  return { root, allocation: allocations.get(`${root} ${wallet}`) ?? 0, used: usedCount }
 }
 
 /** The wallet's payments that are not judged yet, or that wait for room in the wallet. They are served before a new payment. */

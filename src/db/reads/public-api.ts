@@ -137,11 +137,11 @@ export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<NodeRow[]
 
 /** A wallet's nodes among these chain ids. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<NodeRow[]> {
-  const listed = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
+  const texts = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
   // The list is in a separate statement to hide its length from PostgreSQL, which otherwise plans a short list again at each call.
   return await sql<NodeRow[]>`
     SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)}
-    WHERE n.node_id = ANY((SELECT ${listed}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id`
+    WHERE n.node_id = ANY((SELECT ${texts}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id`
 }
 
 /** The ledger's part of a node's page. */

@@ -24,8 +24,8 @@ export interface PaymentRow {
 export async function readPaymentsIn(sql: Sql, txHash: Hash): Promise<PaymentRow[] | null> {
   const rows = await sql<PaymentRow[]>`
     SELECT ${paymentColumns(sql)}, ${verdictOf(sql)} AS verdict FROM ${paymentTables(sql)} WHERE p.tx_hash = ${txHash} ORDER BY p.inner_index, p.wallet`
-  const bought = rows.filter(({ status }) => status !== 'ignored')
-  if (bought.length > 0) return bought
+  const purchases = rows.filter(({ status }) => status !== 'ignored')
+  if (purchases.length > 0) return purchases
   return rows.length > 0 ? rows : null
 }
 

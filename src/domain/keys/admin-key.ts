@@ -25,6 +25,6 @@ export interface KeyHolder {
   readonly passkey: { readonly id: number; readonly endsAt: Date; readonly signedInAt: Date } | null
 }
 
-/** The `wanted` scopes that `held` lacks. */
-export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
-  wanted.filter((scope) => !held.includes(scope))
+/** Those of the `scopes` that `held` lacks. */
+export const missingScopes = (held: readonly Scope[], scopes: readonly Scope[]): Scope[] =>
+  scopes.filter((scope) => !held.includes(scope))

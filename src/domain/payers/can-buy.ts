@@ -72,7 +72,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   const waiting = facts.waiting.map((payment) => tierOf(facts.versions, payment)).filter((tierNo) => tierNo !== null)
   const tierInFlight = use.tierInFlight + waiting.filter((tierNo) => tierNo === tier.tierNo).length
   const walletInFlight = use.walletInFlight + waiting.length
-  const passes = (known: Partial<PaymentFacts>) => wouldPass(facts, known)
+  const passes = (overrides: Partial<PaymentFacts>) => wouldPass(facts, overrides)
   const requiredWei = etherFor(facts)
   return [
     { check: 'onSale', passes: facts.quoted },
@@ -154,10 +154,8 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
 function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
-  const listed = { ...facts.listed, used: facts.listed.used + waiting }
-  return [
-    { check: 'allowlist', passes: wouldPass(facts, { listed: [listed] }) === true, root, limit, used: listed.used },
-  ]
+  const entry = { ...facts.listed, used: facts.listed.used + waiting }
+  return [{ check: 'allowlist', passes: wouldPass(facts, { listed: [entry] }) === true, root, limit, used: entry.used }]
 }
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
@@ -169,7 +167,7 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
 }
 
 /** True if the judge would pass a payment about which only these facts are in doubt; null while it is undecided. */
-function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
+function wouldPass({ from, tier }: BuyerFacts, overrides: Partial<PaymentFacts>): Passes {
   const verdict = judgePayment({
     from,
     blockTime: 0,
@@ -193,7 +191,7 @@ function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Pa
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
     restsOnOne: false,
-    ...known,
+    ...overrides,
   })
   return verdict.kind === 'undecided' ? null : verdict.kind === 'accepted'
 }

@@ -147,5 +147,5 @@ export function knownWalletOf({ codeHash, implementation }: ContractCode): Known
   if (implementation === null) return null
   const { at: place, address } = implementation
   if (!KNOWN_PROXIES.some((proxy) => proxy.codeHash === codeHash && proxy.at === place)) return null
-  return KNOWN_IMPLEMENTATIONS.find((known) => known.address === address && known.at === place) ?? null
+  return KNOWN_IMPLEMENTATIONS.find((candidate) => candidate.address === address && candidate.at === place) ?? null
 }

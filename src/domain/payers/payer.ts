@@ -117,23 +117,23 @@ const lookedAt = ({ mode, signedIn, allowed, oneProvider = false }: InnerPayer):
   ...(oneProvider && { oneProvider }),
 })
 
-function judgeCode(found: PayerCode, payer: InnerPayer): PayerVerdict {
+function judgeCode(code: PayerCode, payer: InnerPayer): PayerVerdict {
   const { mode, signedIn, allowed, oneProvider = false } = payer
-  const looked = lookedAt(payer)
-  if (found.kind === 'delegation') {
-    const evidence = { payerCode: found.kind, delegatesTo: found.to }
-    return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }
+  const payerFacts = lookedAt(payer)
+  if (code.kind === 'delegation') {
+    const evidence = { payerCode: code.kind, delegatesTo: code.to }
+    return oneProvider ? { kind: 'held', evidence: { ...payerFacts, ...evidence } } : { kind: 'passes', evidence }
   }
   // The contract is gone or still being created, so nothing there could own a node.
-  if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
-  const known = knownWalletOf(found)
+  if (code.kind === 'none') return { kind: 'held', evidence: { ...payerFacts, payerCode: code.kind, noCode: true } }
+  const knownWallet = knownWalletOf(code)
   const evidence = {
-    ...looked,
-    payerCode: found.kind,
-    codeHash: found.codeHash,
-    implementation: found.implementation?.address ?? null,
-    knownWallet: known && `${known.name} ${known.version}`,
+    ...payerFacts,
+    payerCode: code.kind,
+    codeHash: code.codeHash,
+    implementation: code.implementation?.address ?? null,
+    knownWallet: knownWallet && `${knownWallet.name} ${knownWallet.version}`,
   }
-  const passes = mode === 'all' || (mode === 'proven' && (known !== null || signedIn || allowed))
+  const passes = mode === 'all' || (mode === 'proven' && (knownWallet !== null || signedIn || allowed))
   return { kind: passes && !oneProvider ? 'passes' : 'held', evidence }
 }

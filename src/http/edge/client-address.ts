@@ -15,13 +15,13 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
     let nearest = plainAddress(peer) ?? '0.0.0.0'
     if (trustedProxies.length === 0 || forwardedFor === '' || !isTrusted(nearest)) return clientOf(nearest)
     const hops = forwardedFor.split(',')
-    for (let left = hops.length - 1; left >= 0; left--) {
-      const address = plainAddress(hops[left]?.trim() ?? '')
+    for (let index = hops.length - 1; index >= 0; index--) {
+      const address = plainAddress(hops[index]?.trim() ?? '')
       // Our proxies write only addresses, so the caller invented this entry and everything to its left.
       if (address === null) break
       nearest = address
       // The leftmost entry is the caller, even if it is a trusted address.
-      if (left === 0 || !isTrusted(address)) break
+      if (index === 0 || !isTrusted(address)) break
     }
     return clientOf(nearest)
   }
@@ -29,11 +29,11 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
 
 /** Tests whether a socket's address is that of a trusted proxy. */
 export function proxyCheck(trustedProxies: readonly string[]): (peer: string) => boolean {
-  const trusted = new BlockList()
-  for (const network of trustedProxies) trust(trusted, network)
+  const proxies = new BlockList()
+  for (const network of trustedProxies) trust(proxies, network)
   return (peer) => {
     const address = plainAddress(peer)
-    return address !== null && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+    return address !== null && proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
   }
 }
 
@@ -54,14 +54,14 @@ function trust(list: BlockList, network: string): void {
 /** An address without port, brackets, zone and IPv4 mapping; null if the text is not an address. */
 function plainAddress(text: string): string | null {
   if (isIPv4(text)) return text
-  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1]
+  const inBrackets = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1]
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)?.[1]
-  const address = (bracketed ?? withPort ?? text).replace(/%.*$/, '')
+  const address = (inBrackets ?? withPort ?? text).replace(/%.*$/, '')
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return null
   const words = ipv6Words(address)
-  const mapped = words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff
-  if (!mapped) return address
+  const isMapped = words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff
+  if (!isMapped) return address
   const [high = 0, low = 0] = words.slice(6)
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
@@ -78,8 +78,8 @@ function clientOf(address: string): Client {
 
 /** The eight words of an address that isIPv6 has accepted. */
 function ipv6Words(address: string): number[] {
-  const withoutDots = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (dotted: string) => {
-    const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number)
+  const withoutDots = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (quad: string) => {
+    const [a = 0, b = 0, c = 0, d = 0] = quad.split('.').map(Number)
     return [a * 256 + b, c * 256 + d].map((word) => word.toString(16)).join(':')
   })
   const [head = '', tail] = withoutDots.split('::')

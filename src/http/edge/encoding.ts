@@ -21,10 +21,10 @@ const TAKES_BR = taking('br')
 const TAKES_GZIP = taking('gzip')
 
 /** The encoding with the smallest result that a caller accepts, by its `accept-encoding`. */
-export function encodingFor(accepted: string): Encoding {
-  if (accepted === '') return 'identity'
-  if (TAKES_BR.test(accepted)) return 'br'
-  return TAKES_GZIP.test(accepted) ? 'gzip' : 'identity'
+export function encodingFor(acceptEncoding: string): Encoding {
+  if (acceptEncoding === '') return 'identity'
+  if (TAKES_BR.test(acceptEncoding)) return 'br'
+  return TAKES_GZIP.test(acceptEncoding) ? 'gzip' : 'identity'
 }
 
 const compressors = {
@@ -37,9 +37,9 @@ const compressors = {
 const made = new WeakMap<CachedResponse, Map<Encoding, Promise<CachedOutcome>>>()
 
 /** The answer in an encoding that the caller accepts. Files that are already encoded, and small answers, stay as they are. */
-export async function encoded(response: CachedOutcome, accepted: string): Promise<CachedOutcome> {
+export async function encoded(response: CachedOutcome, acceptEncoding: string): Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
-  const encoding = encodingFor(accepted)
+  const encoding = encodingFor(acceptEncoding)
   if (encoding === 'identity') return { ...response, encoding }
   const forms = made.get(response) ?? new Map<Encoding, Promise<CachedOutcome>>()
   made.set(response, forms)

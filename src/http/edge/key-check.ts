@@ -19,15 +19,15 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
     return countUnkeyed(route, call, reply, await route.authorize(call, isLimited))
   }
 
-  function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
-    if (refused === null) return null
+  function countUnkeyed(route: Route, call: Call, reply: Reply, refusal: Refusal | null): Refusal | null {
+    if (refusal === null) return null
     if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
     // A request without a key does not count as a wrong key.
-    if (!route.wrongKeys || refused.refused !== 'wrongKey') return refused
-    if (call.raw.headers[route.wrongKeys.header] === undefined) return refused
+    if (!route.wrongKeys || refusal.refused !== 'wrongKey') return refusal
+    if (call.raw.headers[route.wrongKeys.header] === undefined) return refusal
     route.wrongKeys.tell?.()
     const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
-    if (!state.exceeded) return refused
+    if (!state.exceeded) return refusal
     setRateHeaders(reply, state)
     return refuse('rateLimited', [], state.retryAfter)
   }

@@ -13,9 +13,9 @@ export function pageAnswers(router: Router, notFound: { html: string; policy: st
   return (reply, { method, url = '', headers }) => {
     if ((method !== 'GET' && method !== 'HEAD') || !headers.accept?.includes('text/html')) return false
     const target = withoutSlash(url)
-    const found = target === null ? 'unknownRoute' : router.find(target)
+    const match = target === null ? 'unknownRoute' : router.find(target)
     reply.header('cache-control', 'no-store')
-    if (target !== null && typeof found !== 'string' && found.route.contentType?.startsWith('text/html'))
+    if (target !== null && typeof match !== 'string' && match.route.contentType?.startsWith('text/html'))
       reply.header('location', target).send(308)
     else
       reply

@@ -55,8 +55,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function admitKeyed(route: Route, call: Call, reply: Reply): Refusal | null {
     if (!isAllowed(route, call.method)) return refuseMethod(route, reply)
-    const unscoped = refuseUnscoped(route, call)
-    if (unscoped || !route.session) return unscoped
+    const refusal = refuseUnscoped(route, call)
+    if (refusal || !route.session) return refusal
     const wallet = sessionOf(call)
     if (typeof wallet !== 'string') return wallet
     call.wallet = wallet
@@ -76,8 +76,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   async function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Promise<Outcome> {
     try {
-      const refused = refuseMessage(call) ?? (await admit(route, bucket, call, reply))
-      if (refused) return refused
+      const refusal = refuseMessage(call) ?? (await admit(route, bucket, call, reply))
+      if (refusal) return refusal
       return await (route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call))
     } catch (fault) {
       return failed(route, call, fault)
@@ -85,18 +85,18 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   /** Only a caller with the key may learn what a keyed route allows. */
-  async function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): Promise<void> {
+  async function answerOptions(route: Route, call: Call, reply: Reply, conditions: ConditionalRequest): Promise<void> {
     const check = async () => refuseMessage(call) ?? route.configured?.() ?? (await refuseUnkeyed(route, call, reply))
-    const refused = await check().catch((fault) => failed(route, call, fault))
-    if (refused) await sendOutcome(reply, route, asked, refused)
-    else sendOptions(reply.countAs(null), route, asked)
+    const refusal = await check().catch((fault) => failed(route, call, fault))
+    if (refusal) await sendOutcome(reply, route, conditions, refusal)
+    else sendOptions(reply.countAs(null), route, conditions)
   }
 
   return async function run(route: Route, bucket: number, call: Call, reply: Reply): Promise<void> {
-    const asked = conditionsOf(call, sessions.sessionCookie)
+    const conditions = conditionsOf(call, sessions.sessionCookie)
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any') await answerOptions(route, call, reply, asked)
-    else await sendOutcome(reply, route, asked, await outcomeOf(route, bucket, call, reply))
+    if (call.method === 'OPTIONS' && route.methods !== 'any') await answerOptions(route, call, reply, conditions)
+    else await sendOutcome(reply, route, conditions, await outcomeOf(route, bucket, call, reply))
   }
 }
 

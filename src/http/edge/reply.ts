@@ -135,15 +135,15 @@ export class Reply {
 export async function sendOutcome(
   reply: Reply,
   route: Route,
-  asked: ConditionalRequest,
+  conditions: ConditionalRequest,
   outcome: Outcome,
 ): Promise<void> {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
-  const isPrivate = isPrivateTo(route, asked)
+  const isPrivate = isPrivateTo(route, conditions)
   if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-    if ('body' in outcome) await sendCached(reply, route, isPrivate ? null : asked, outcome)
+    if ('body' in outcome) await sendCached(reply, route, isPrivate ? null : conditions, outcome)
     else if ('stream' in outcome) sendDownload(reply, outcome)
     else if ('events' in outcome) sendEvents(reply, outcome.events)
     else sendJson(reply, outcome.status ?? 200, outcome.json)
@@ -156,20 +156,20 @@ function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean 
 }
 
 /**
- * Sends ready bytes, compressed if the caller accepts that, or 304 if the caller has them. If the answer must not be cached, `asked` is null, and we
- * neither compress it nor send an entity tag.
+ * Sends ready bytes, compressed if the caller accepts that, or 304 if the caller has them. If the answer must not be cached, `conditions` is null, and
+ * we neither compress it nor send an entity tag.
  */
 async function sendCached(
   reply: Reply,
   route: Route,
-  asked: ConditionalRequest | null,
+  conditions: ConditionalRequest | null,
   outcome: CachedOutcome,
 ): Promise<void> {
-  const response = asked === null ? outcome : await encoded(outcome, asked.accepted)
+  const response = conditions === null ? outcome : await encoded(outcome, conditions.accepted)
   if (response.encoding) reply.header('vary', 'accept-encoding')
-  const mayBeCached = asked !== null && route.cache !== NO_STORE
+  const mayBeCached = conditions !== null && route.cache !== NO_STORE
   if (mayBeCached) reply.header('etag', response.etag)
-  if (mayBeCached && matches(asked.ifNoneMatch, response.etag)) {
+  if (mayBeCached && matches(conditions.ifNoneMatch, response.etag)) {
     reply.send(304)
     return
   }
@@ -204,8 +204,8 @@ function sendJson(reply: Reply, status: number, json: string): void {
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((tag) => {
-    const trimmed = tag.trim()
-    return trimmed === '*' || trimmed.replace(/^W\//, '') === etag
+    const bareTag = tag.trim()
+    return bareTag === '*' || bareTag.replace(/^W\//, '') === etag
   })
 }
 
@@ -232,8 +232,10 @@ export function allowed(route: Route): string {
 }
 
 /** Answers OPTIONS: what the route allows. Pages of other origins see the answer only if the route is public. */
-export function sendOptions(reply: Reply, route: Route, asked: ConditionalRequest): void {
-  reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
+export function sendOptions(reply: Reply, route: Route, conditions: ConditionalRequest): void {
+  reply
+    .header('allow', allowed(route))
+    .header('cache-control', isPrivateTo(route, conditions) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {
     reply
       .header('access-control-allow-methods', allowed(route))

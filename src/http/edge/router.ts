@@ -25,11 +25,11 @@ export function createRouter(routes: readonly Route[], paramMax: number): Router
   for (const [bucket, route] of routes.entries()) paths.on(TREE, route.path, unused, { route, bucket })
   return {
     find(target) {
-      const found = paths.find(TREE, target)
-      if (found === null) return 'unknownRoute'
-      if (found.store === null) return 'badTarget'
-      const { route, bucket } = found.store as { route: Route; bucket: number }
-      return { route, bucket, target: { params: found.params, query: found.searchParams } }
+      const match = paths.find(TREE, target)
+      if (match === null) return 'unknownRoute'
+      if (match.store === null) return 'badTarget'
+      const { route, bucket } = match.store as { route: Route; bucket: number }
+      return { route, bucket, target: { params: match.params, query: match.searchParams } }
     },
   }
 }

@@ -37,8 +37,8 @@ export function watchedState({ payments, nodes }: Watched): WatchedState {
   const digest = createHash('sha256')
   for (const { tells } of events.values()) digest.update(tells)
   const id = digest.digest('base64url').slice(0, 27)
-  const named = { payments: payments.map(({ txHash }) => txHash), nodes: nodes.map(({ nodeId }) => nodeId) }
-  return { id, events, current: `id: ${id}\n${eventOf('current', named)}` }
+  const ids = { payments: payments.map(({ txHash }) => txHash), nodes: nodes.map(({ nodeId }) => nodeId) }
+  return { id, events, current: `id: ${id}\n${eventOf('current', ids)}` }
 }
 
 /** Leaves out what may change while a payment stays accepted, so that a caller gets `accepted` once. */

@@ -117,8 +117,8 @@ export class Watches {
     observe?.(++this.#open)
     this.#heart ??= setInterval(() => this.#beat(), limits.heartbeatMs).unref()
     return () => {
-      const left = (this.#perClient.get(client) ?? 1) - 1
-      if (left > 0) this.#perClient.set(client, left)
+      const openCount = (this.#perClient.get(client) ?? 1) - 1
+      if (openCount > 0) this.#perClient.set(client, openCount)
       else this.#perClient.delete(client)
       observe?.(--this.#open)
       if (this.#open > 0) return

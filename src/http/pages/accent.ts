@@ -53,8 +53,8 @@ export function styleSource(page: string): string | null {
 /** Moves a colour towards another until it is readable on each of the backgrounds. */
 function readable(color: Rgb, towards: Rgb, grounds: readonly Rgb[]): Rgb {
   for (let share = 0; share < 1; share += STEP) {
-    const moved = mixed(color, towards, share)
-    if (grounds.every((ground) => contrast(moved, ground) >= CONTRAST_MIN)) return moved
+    const candidate = mixed(color, towards, share)
+    if (grounds.every((ground) => contrast(candidate, ground) >= CONTRAST_MIN)) return candidate
   }
   return towards
 }

@@ -7,8 +7,8 @@ const ROOT = /<div id="root">.*?<\/div>\s*<noscript>.*?<\/noscript>/s
 const SCRIPT = /<script type="module".*?<\/script>/s
 
 /** A built document as a page. */
-export function documentPage(built: string, settings: HttpSettings, path: string, content: string): string {
-  const page = withHead(built, settings, { path }).replace(SCRIPT, '')
+export function documentPage(html: string, settings: HttpSettings, path: string, content: string): string {
+  const page = withHead(html, settings, { path }).replace(SCRIPT, '')
   return page.replace(
     ROOT,
     () => `${topOf(saleOf(settings), path)}<main id="main" class="width document">${content}</main>`,

@@ -41,9 +41,9 @@ export const saidOf = ({ label, payoutBps }: TierRow): Said => [
  */
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, tiers: readonly TierRow[] | null): string {
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
-  const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
-  const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
-  const checkout = path === CHECKOUT ? offered.map(checkoutOf).join('') : ''
+  const offeredTiers = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
+  const cards = SHOPS.includes(path) ? `<ul class="tiers">${offeredTiers.map(cardOf).join('')}</ul>` : ''
+  const checkout = path === CHECKOUT ? offeredTiers.map(checkoutOf).join('') : ''
   const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
   const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
   return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`

@@ -71,15 +71,19 @@ interface Asked {
 }
 
 /** The built page with the head of a path, and its first paint. */
-export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
+export function withHead(
+  html: string,
+  settings: HttpSettings,
+  { path, params = {}, offered: tierAnswer = null }: Asked,
+): string {
   const sale = saleOf(settings)
   const chain = chainInWords(settings)
-  const tiers = offered?.tiers ?? null
+  const tiers = tierAnswer?.tiers ?? null
   const tier = path === CHECKOUT ? tiers?.find(({ id }) => id === params.id) : undefined
   const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
-  const given = Object.values(params)[0]
-  const url = new URL(path.replace(/:.*$/, given ? encodeURIComponent(given) : ''), settings.publicUrl).href
+  const param = Object.values(params)[0]
+  const url = new URL(path.replace(/:.*$/, param ? encodeURIComponent(param) : ''), settings.publicUrl).href
   const head = [
     `<title>${escaped(full)}</title>`,
     meta('name', 'description', description),
@@ -98,13 +102,13 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
     ...(sale.logoUrl === OWN_LOGO ? ['<link rel="apple-touch-icon" href="/apple-touch-icon.png">'] : []),
-    ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', toJson(offered))]),
+    ...(tierAnswer === null ? [] : [meta('name', 'node-ledger:tiers', toJson(tierAnswer))]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
-  const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers
-  const said = title === null ? OVERVIEW : ([title, description] as const)
-  const first = firstPaint(path, said, sale, shown)
-  return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
+  const shownTiers = path === CHECKOUT ? (tier ? [tier] : []) : tiers
+  const texts = title === null ? OVERVIEW : ([title, description] as const)
+  const first = firstPaint(path, texts, sale, shownTiers)
+  return html.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }
 
 const meta = (kind: 'name' | 'property', name: string, content: string) =>

@@ -34,9 +34,9 @@ export const authVerify = (tools: Tools): Route => ({
     if (isRefusal(attempt)) return attempt
     const nonce = await takeNonce(tools, call)
     if (nonce === null) return refuse('nonceLapsed', [tools.sessions.forgetNonce()])
-    const signed = await isSignedBy(tools, attempt, nonce)
-    if (signed === 'contract') await noteProof(tools, attempt, nonce)
-    return answer(tools, attempt, signed)
+    const signerKind = await isSignedBy(tools, attempt, nonce)
+    if (signerKind === 'contract') await noteProof(tools, attempt, nonce)
+    return answer(tools, attempt, signerKind)
   },
 })
 
@@ -83,9 +83,9 @@ async function isSignedBy(
     const signer = await deps.recoverSigner(message, canonical).catch(() => null)
     if (signer === wallet) return 'key'
   }
-  const accepted =
+  const isAccepted =
     deps.verifyContractWallet === null ? false : await deps.verifyContractWallet(wallet, message, signature)
-  return accepted && 'contract'
+  return isAccepted && 'contract'
 }
 
 async function noteProof(
@@ -103,9 +103,9 @@ async function noteProof(
 function answer(
   { sessions }: Tools,
   { wallet }: SignInAttempt,
-  signed: Awaited<ReturnType<typeof isSignedBy>>,
+  signerKind: Awaited<ReturnType<typeof isSignedBy>>,
 ): Outcome {
-  if (signed === null) return refuse('noChain', [sessions.forgetNonce()])
-  if (!signed) return refuse('signatureRefused', [sessions.forgetNonce()])
+  if (signerKind === null) return refuse('noChain', [sessions.forgetNonce()])
+  if (!signerKind) return refuse('signatureRefused', [sessions.forgetNonce()])
   return { json: JSON.stringify({ address: wallet }), cookies: [sessions.signIn(wallet), sessions.forgetNonce()] }
 }

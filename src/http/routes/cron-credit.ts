@@ -18,8 +18,8 @@ export const cronCredit = ({ deps }: Tools): Route => {
     authorize: ({ raw }) => {
       // Read at each call, because the key may change while the service runs.
       const { cronKey } = deps.settings
-      const given = headerOnce(raw, 'x-cron-key') ?? ''
-      return cronKey !== null && sameSecret(given, cronKey) ? null : refuse('wrongKey')
+      const callerKey = headerOnce(raw, 'x-cron-key') ?? ''
+      return cronKey !== null && sameSecret(callerKey, cronKey) ? null : refuse('wrongKey')
     },
     handle: async () => (deps.passes === null ? refuse('noChain') : { json: toJson(await deps.passes.credit()) }),
   }

@@ -19,8 +19,8 @@ export const me = ({ deps, queryReplica }: Tools): Route => ({
       queryReplica((sql) => readNodesOf(sql, wallet)),
       readings?.nodesOf(wallet) ?? null,
     ])
-    const recorded = new Set(nodes.map(({ nodeId }) => nodeId))
-    const unrecordedNodeIds = onChain === null ? null : onChain.map(String).filter((id) => !recorded.has(id))
+    const recordedIds = new Set(nodes.map(({ nodeId }) => nodeId))
+    const unrecordedNodeIds = onChain === null ? null : onChain.map(String).filter((id) => !recordedIds.has(id))
     return { json: toJson({ address: wallet, nodes, totals: totalsOf(nodes), unrecordedNodeIds }) }
   },
 })

@@ -114,9 +114,9 @@ const DIGEST_PATH = '/.well-known/withdraw.sha256'
 function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpDeps): Route[] {
   const { factoryAddress, chainId, site, publicUrl } = settings
   const logo = Buffer.from(site?.brand.logo ?? ownLogo).toString('base64')
-  const accented = withAccent(html, saleOf(settings).color)
-  const filled = accented
-    .replace(styleSource(html) ?? '', styleSource(accented) ?? '')
+  const accentedHtml = withAccent(html, saleOf(settings).color)
+  const page = accentedHtml
+    .replace(styleSource(html) ?? '', styleSource(accentedHtml) ?? '')
     .replace(
       'name="contract" content=""',
       `name="contract" content="${factoryAddress ? checksum(factoryAddress) : ''}"`,
@@ -128,10 +128,10 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
       () =>
         `<img src="data:image/svg+xml;base64,${logo}" alt="" width="28" height="28"> ${escaped(saleOf(settings).name)}`,
     )
-  const policy = `${OWN_POLICY.exec(filled)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
-  const digest = createHash('sha256').update(filled).digest('hex')
+  const policy = `${OWN_POLICY.exec(page)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
+  const digest = createHash('sha256').update(page).digest('hex')
   return [
-    pageRoute(`/${KEPT}`, policy, filled),
+    pageRoute(`/${KEPT}`, policy, page),
     textRoute(DIGEST_PATH, TYPES['.txt'] ?? '', () => `${digest}  ${KEPT}\n`),
   ]
 }
@@ -165,20 +165,20 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
     return new Asset(() => bytes)
   }
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
-  const built = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
-  const style = styleSource(built)
+  const indexHtml = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
+  const style = styleSource(indexHtml)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const withTiers = (path: string, params: Params) => async () =>
-    withHead(built, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
+    withHead(indexHtml, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
   const page = (path: string, policy: string) => {
     if (!SELLING.includes(path))
       return pageRoute(
         path,
         policy,
         path.includes(':')
-          ? (params) => cachedResponseOf(withHead(built, settings, { path, params }))
-          : withHead(built, settings, { path }),
+          ? (params) => cachedResponseOf(withHead(indexHtml, settings, { path, params }))
+          : withHead(indexHtml, settings, { path }),
       )
     return pageRoute(path, policy, (params) =>
       cached(
@@ -189,9 +189,9 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
     )
   }
   const document = (path: string, name: string) =>
-    files.includes(name) ? [pageRoute(path, policyFor(), documentPage(built, settings, path, textOf(name)))] : []
-  const unserved = [INDEX, KEPT, RUNBOOK, REFERENCE, ...(logo === null ? [] : OWN_ICONS)]
-  const isServed = (name: string) => !unserved.includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
+    files.includes(name) ? [pageRoute(path, policyFor(), documentPage(indexHtml, settings, path, textOf(name)))] : []
+  const exceptFiles = [INDEX, KEPT, RUNBOOK, REFERENCE, ...(logo === null ? [] : OWN_ICONS)]
+  const isServed = (name: string) => !exceptFiles.includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
   return [
     ...(logo === null ? [] : [logoRoute(logo)]),
     ...PUBLIC_PAGES.map((path) => page(path, policyFor(frameAncestors))),

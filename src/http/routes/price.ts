@@ -11,7 +11,7 @@ const KEPT_MS = 5_000
 
 export const price = ({ queryPrimary, deps }: Tools): Route => {
   const { priceFeed, log } = deps
-  const kept = shared(async () => (priceFeed === null ? null : sharedPrice(queryPrimary, priceFeed, log)), {
+  const latestPrice = shared(async () => (priceFeed === null ? null : sharedPrice(queryPrimary, priceFeed, log)), {
     ageMaxMs: KEPT_MS,
     clock: deps.monotonicClock,
   })
@@ -22,6 +22,6 @@ export const price = ({ queryPrimary, deps }: Tools): Route => {
     cache: 'public, max-age=60',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => cachedResponseOf({ usd: await kept() }),
+    handle: async () => cachedResponseOf({ usd: await latestPrice() }),
   }
 }

@@ -26,21 +26,21 @@ export const healthz = (): Route => ({
 export const readyz = ({ deps, queryPrimary }: Tools): Route => {
   const { chainIdMatches, draining, monotonicClock: clock } = deps
   const look = async (): Promise<Outcome> => {
-    const [migrated, onOurChain] = await Promise.all([
+    const [isUpToDate, onOurChain] = await Promise.all([
       queryPrimary(isMigrated),
       chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
     ])
-    if (!migrated || onOurChain === false) return refuse('notReady')
+    if (!isUpToDate || onOurChain === false) return refuse('notReady')
     await queryPrimary(tryWrite)
     return { json: '{"status":"ready"}' }
   }
   // A fault becomes a refusal and is cached too, so that one check serves all callers even while the database is down.
-  const kept = shared(() => look().catch((fault: unknown) => refusalOfFault(fault)), { ageMaxMs: KEPT_MS, clock })
+  const readiness = shared(() => look().catch((fault: unknown) => refusalOfFault(fault)), { ageMaxMs: KEPT_MS, clock })
   return {
     ...PROBE,
     path: '/readyz',
     limitPerMinute: ASKED_PER_MINUTE,
     deadlineMs: READ_DEADLINE_MS,
-    handle: () => (draining?.() ? refuse('notReady') : kept()),
+    handle: () => (draining?.() ? refuse('notReady') : readiness()),
   }
 }

@@ -35,7 +35,7 @@ interface Read<Asked extends readonly (string | number | bigint)[]> {
 const route =
   <Asked extends readonly (string | number | bigint)[]>(row: Read<Asked>) =>
   ({ deps, queryReplica, cached }: Tools): Route => {
-    const { path, perMinute = PER_MINUTE, keptSec, staleSec, asked, read, none = 'unexpected' } = row
+    const { path, perMinute = PER_MINUTE, keptSec, staleSec, asked: parse, read, none = 'unexpected' } = row
     const stale = staleSec === undefined ? '' : `, stale-while-revalidate=${staleSec}`
     return {
       path,
@@ -45,11 +45,11 @@ const route =
       cors: true,
       deadlineMs: READ_DEADLINE_MS,
       handle: async (call) => {
-        const given = asked(call, deps.checksum)
-        const refused = given.find(isRefusal)
-        if (refused) return refused
-        const answer = () => queryReplica((sql) => read(sql, ...(given as unknown as Asked)))
-        return (await cached([path, ...given].join(' '), keptSec, answer)) ?? refuse(none)
+        const args = parse(call, deps.checksum)
+        const refusal = args.find(isRefusal)
+        if (refusal) return refusal
+        const answer = () => queryReplica((sql) => read(sql, ...(args as unknown as Asked)))
+        return (await cached([path, ...args].join(' '), keptSec, answer)) ?? refuse(none)
       },
     }
   }
@@ -98,8 +98,8 @@ export const allowlisted = route({
   none: 'unknownAllowlist',
   asked: ({ params }, checksum) => [hashOf(params.root, 'badRoot'), parseAddress(params.address, checksum)],
   read: async (sql, root: Hash, address: Address) => {
-    const found = await readAllowlisted(sql, root, address)
-    return found && { root, address, ...found }
+    const entry = await readAllowlisted(sql, root, address)
+    return entry && { root, address, ...entry }
   },
 })
 
@@ -151,8 +151,8 @@ export const payment = route({
   none: 'unknownPayment',
   asked: ({ params }) => [hashOf(params.hash, 'badPaymentHash')],
   read: async (sql, txHash: Hash) => {
-    const found = await readPaymentsIn(sql, txHash)
-    return found === null || found.every(({ status }) => status === 'ignored') ? null : inOne(found)
+    const payments = await readPaymentsIn(sql, txHash)
+    return payments === null || payments.every(({ status }) => status === 'ignored') ? null : inOne(payments)
   },
 })
 

@@ -24,24 +24,25 @@ export const sync = (tools: Tools): Route => ({
   takesJson: true,
   deadlineMs: DEADLINE_MS,
   handle: async ({ body, wallet, client }) => {
-    const wanted = parseWanted(body)
-    if (isRefusal(wanted)) return wanted
-    const key = `sync ${wallet} ${wanted.txHash ?? ''} ${wanted.nodeId ?? ''}`
-    return (await tools.chainLine.run(key, client, () => synced(tools, wanted, wallet))) ?? refuse('busy')
+    const target = parseWanted(body)
+    if (isRefusal(target)) return target
+    const key = `sync ${wallet} ${target.txHash ?? ''} ${target.nodeId ?? ''}`
+    return (await tools.chainLine.run(key, client, () => synced(tools, target, wallet))) ?? refuse('busy')
   },
 })
 
-async function synced({ deps, queryPrimary }: Tools, wanted: SyncTarget, wallet: Address): Promise<Outcome> {
+async function synced({ deps, queryPrimary }: Tools, target: SyncTarget, wallet: Address): Promise<Outcome> {
   if (deps.syncer === null) return refuse('noChain')
-  const outcome = await (wanted.txHash === null
-    ? deps.syncer.byNodeId(wanted.nodeId)
-    : deps.syncer.byTransaction(wanted.txHash, wallet))
+  const outcome = await (target.txHash === null
+    ? deps.syncer.byNodeId(target.nodeId)
+    : deps.syncer.byTransaction(target.txHash, wallet))
   if (outcome.kind !== 'followed')
-    return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])
-  const asked = outcome.nodes.filter((node) => wanted.nodeId === null || node.nodeId === wanted.nodeId)
-  if (asked.length === 0) return refuse('syncMismatch')
-  const mine = asked.filter((node) => node.ownerNow === wallet)
-  if (mine.length === 0) return refuse(asked.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
+    return refuse(REFUSED[outcome.kind][target.txHash === null ? 'byNodeId' : 'byTransaction'])
+  const candidates = outcome.nodes.filter((node) => target.nodeId === null || node.nodeId === target.nodeId)
+  if (candidates.length === 0) return refuse('syncMismatch')
+  const mine = candidates.filter((node) => node.ownerNow === wallet)
+  if (mine.length === 0)
+    return refuse(candidates.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
   return recorded(queryPrimary, mine, wallet)
 }
 
@@ -70,6 +71,6 @@ async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], 
   const rows = await queryPrimary((sql) => readNodesById(sql, ids, wallet))
   const nodes = ids.flatMap((id) => rows.find(({ nodeId }) => nodeId === id.toString()) ?? [])
   if (nodes.length < mine.length) return refuse('stillFollowing')
-  const created = mine.some((node) => node.created)
-  return { json: toJson({ node: nodes[0], created, nodes }) }
+  const isNew = mine.some((node) => node.created)
+  return { json: toJson({ node: nodes[0], created: isNew, nodes }) }
 }

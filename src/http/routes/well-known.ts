@@ -26,11 +26,11 @@ export function noneWhileAway(error: unknown): null {
 
 export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Route => {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
-  const shown = { ...UNNAMED, ...site }
-  const { logo, ...brand } = shown.brand
+  const profile = { ...UNNAMED, ...site }
+  const { logo, ...brand } = profile.brand
   const people = {
-    chainName: shown.chainName,
-    explorerUrl: shown.explorerUrl,
+    chainName: profile.chainName,
+    explorerUrl: profile.explorerUrl,
     brand: { ...brand, logoUrl: logo === null ? null : LOGO_PATH },
   }
   const apiBase = new URL('/api', publicUrl).href

@@ -30,8 +30,8 @@ export class Challenges {
    * if it has expired.
    */
   read(text: string, purpose: ChallengePurpose): { text: string; hash: string } | null {
-    const [payload = '', meant, , issued] = verify(text, this.#keys, FORM) ?? []
-    const age = this.#now() - Number(issued)
+    const [payload = '', meant, , issuedAt] = verify(text, this.#keys, FORM) ?? []
+    const age = this.#now() - Number(issuedAt)
     // If its issue time is in the future, the clock stepped back, so its age is unknown.
     if (meant !== purpose || !(age >= 0 && age < HOLDS_SEC)) return null
     return { text, hash: createHash('sha256').update(payload).digest('base64url') }

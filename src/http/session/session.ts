@@ -67,9 +67,9 @@ export class Sessions {
   read(cookies: Cookies): Address | null {
     const session = verify(cookies.get(this.sessionCookie), this.#sessionKeys, SESSION_FORM)
     if (session === null || this.#expired.has(session[0])) return null
-    const [signed, wallet, expiry] = session
+    const [payload, wallet, expiry] = session
     if (Number(expiry) > this.#now()) return wallet as Address
-    this.#expired.add(signed)
+    this.#expired.add(payload)
     for (const oldest of this.#expired) {
       if (this.#expired.size <= EXPIRED_MAX) break
       this.#expired.delete(oldest)
@@ -90,10 +90,10 @@ export class Sessions {
 
   /** The nonce that the request's cookie vouches for. Null if there is no cookie, if it is not ours, or if it has expired. */
   readNonce(cookies: Cookies): Nonce | null {
-    const vouched = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
-    if (vouched === null) return null
-    const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
-    const issuedAt = Number(issued)
+    const match = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
+    if (match === null) return null
+    const [nonce, issueTime, bound] = match.slice(1) as [string, string, string]
+    const issuedAt = Number(issueTime)
     const now = this.#now()
     // If its issue time is in the future, the clock stepped back, so its age is unknown.
     if (now >= issuedAt + NONCE_SEC || now < issuedAt) return null

@@ -29,8 +29,8 @@ export function verify(value: string | null | undefined, keys: SigningKeys, form
   if (typeof value !== 'string') return null
   const dot = value.lastIndexOf('.')
   const payload = value.slice(0, Math.max(dot, 0))
-  const given = value.slice(dot + 1)
-  return keys.some((key) => sameSecret(given, mac(payload, key))) ? form.exec(payload) : null
+  const signature = value.slice(dot + 1)
+  return keys.some((key) => sameSecret(signature, mac(payload, key))) ? form.exec(payload) : null
 }
 
 function mac(payload: string, key: string | Buffer): string {

@@ -21,18 +21,18 @@ const FEW_NODES = 100
 const AFTER_ACT_BLOCKS = 25
 
 /**
- * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `found`: which budget ran
- * out; undefined if the pass planned no mint.
+ * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `mintAnswer`: which budget
+ * ran out; undefined if the pass planned no mint.
  */
 export async function watchBudget(
   ctx: LedgerDb & FactoryRead & Logging,
   cursor: Cursor,
-  found: BudgetAnswer | undefined,
+  mintAnswer: BudgetAnswer | undefined,
 ): Promise<void> {
   const before = await readState(ctx.pool, 'budget')
-  const spent = found === undefined ? (before?.spent ?? null) : found
+  const spentBudget = mintAnswer === undefined ? (before?.spent ?? null) : mintAnswer
   const since = await secondsSincePass(ctx.pool, 'budget')
-  const isKnown = before !== null && before.nodes >= FEW_NODES && before.spent === spent
+  const isKnown = before !== null && before.nodes >= FEW_NODES && before.spent === spentBudget
   if (
     since !== null &&
     since < EVERY_SEC &&
@@ -47,7 +47,7 @@ export async function watchBudget(
       ctx.contract.bounds(cursor.number),
       readBudgetNeed(ctx.pool, cursor.time),
     ])
-    await note(ctx, before, known({ budget, bounds, need }, spent))
+    await note(ctx, before, knownBudget({ budget, bounds, need }, spentBudget))
     await passFinished(ctx.pool, 'budget', { outcome: {} })
   } catch (error) {
     ctx.log.warn({ err: error }, 'the minter’s budget and the distributor’s bounds could not be read')
@@ -55,15 +55,24 @@ export async function watchBudget(
   }
 }
 
-function known(
+function knownBudget(
   { budget, bounds, need }: { budget: MinterBudget; bounds: CreditBounds; need: BudgetNeed },
-  spent: BudgetAnswer,
+  spentBudget: BudgetAnswer,
 ): KnownBudget {
   const { nodes, cohorts } = budget
   const { floorWei, ceilingWei } = bounds
   const low = budgetShortOf({ nodes, cohorts, ...need })
-  const soldOut = isSoldOut({ nodes, spent })
-  return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent, soldOut }
+  const soldOut = isSoldOut({ nodes, spent: spentBudget })
+  return {
+    nodes,
+    cohorts,
+    ...need,
+    floorWei: String(floorWei),
+    ceilingWei: String(ceilingWei),
+    low,
+    spent: spentBudget,
+    soldOut,
+  }
 }
 
 /** Records the budget. Reports it when it becomes low, when it is spent, and when it is sufficient again. */

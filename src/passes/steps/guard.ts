@@ -17,26 +17,26 @@ type Asked = Pick<SignerAccount, 'address' | 'guardsAt'>
 /** Why a call's guard may be wrong, so that we must not sign the call; null if we may. `follower/histories.ts` reports histories that differ. */
 export async function refuseGuard(
   ctx: LedgerDb & ChainRead & Logging,
-  { sender, run: { agreed } }: { sender: Asked; run: Pick<Run, 'agreed'> },
+  { sender, run }: { sender: Asked; run: Pick<Run, 'agreed'> },
   call: FactoryCall,
 ): Promise<string | null> {
-  const parted = agreed && `the providers’ histories differ above block ${agreed.number}`
-  if (call.kind === 'openCohorts') return parted
+  const difference = run.agreed && `the providers’ histories differ above block ${run.agreed.number}`
+  if (call.kind === 'openCohorts') return difference
   if (call.guard === null) return null
   const { number, hash } = call.guard
-  if (agreed && number > agreed.number) return parted
+  if (run.agreed && number > run.agreed.number) return difference
   const answers = await blocksAt(ctx.chain, number)
   // A header that is not that of its hash is no answer, so it stops no sale.
-  const failed = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
-  if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
-  const named = answers.filter(({ block }) => block?.hash === hash).length
+  const failedProofs = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
+  if (failedProofs.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failedProofs))
+  const namedCount = answers.filter(({ block }) => block?.hash === hash).length
   const others = answers.filter(({ block }) => block && block.hash !== hash)
   const elsewhere = await hostsElsewhere(ctx, others)
-  if (named < VOICES && others.length > elsewhere.length) return `the providers do not agree on block ${number}`
-  if (named === 0) return `no provider shows block ${number}`
-  const refused = await readRefused(ctx, sender)
-  if (!refused || named >= VOICES) return null
-  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${named} provider names block ${number}, and two must`
+  if (namedCount < VOICES && others.length > elsewhere.length) return `the providers do not agree on block ${number}`
+  if (namedCount === 0) return `no provider shows block ${number}`
+  const refusedGuard = await readRefused(ctx, sender)
+  if (!refusedGuard || namedCount >= VOICES) return null
+  return `the contract refused the guard on block ${refusedGuard.guardBlock}, which the ledger has: only ${namedCount} provider names block ${number}, and two must`
 }
 
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
@@ -49,10 +49,10 @@ async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<Stan
   const standing = await readStandingGuard(ctx.pool, sender.address)
   if (!standing) return null
   const { outboxId, guardBlock, guardHash, minedIn, txHash, gasUsed } = standing
-  const noted = await readFinding<{ outboxId: number }>(ctx.pool, refusedOf(sender))
-  if (noted?.outboxId === outboxId) return standing
-  const known = await sender.guardsAt(guardBlock, minedIn)
-  if (known.every((one) => one === null || one === guardHash)) return null
+  const finding = await readFinding<{ outboxId: number }>(ctx.pool, refusedOf(sender))
+  if (finding?.outboxId === outboxId) return standing
+  const hashes = await sender.guardsAt(guardBlock, minedIn)
+  if (hashes.every((one) => one === null || one === guardHash)) return null
   const detail = { why: 'staleFork', guardBlock, guardHash, txHash, gasUsed, feeWei: standing.feeWei.toString() }
   await inTransaction(ctx.pool, async (sql) => {
     if (!(await writeFinding(sql, refusedOf(sender), { outboxId }))) return

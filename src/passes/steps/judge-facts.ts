@@ -71,19 +71,19 @@ export async function readLedger(sql: Sql, basis: JudgingBasis, page: readonly C
   const isAlone = page.length === 1
   await lockPayers(sql, wallets, { wait: isAlone })
   const steps = page.filter(({ payment, selection }) => waitsForStep(selection, payment) !== null)
-  const awaited = steps.map(({ payment, selection }) => awaitedNo(basis, selection, payment))
-  const tierNos = [...new Set([...buyers.map(tierNoOf), ...awaited])].filter((tierNo) => tierNo !== null)
+  const awaitedTiers = steps.map(({ payment, selection }) => awaitedNo(basis, selection, payment))
+  const tierNos = [...new Set([...buyers.map(tierNoOf), ...awaitedTiers])].filter((tierNo) => tierNo !== null)
   await lockTiers(sql, tierNos, { wait: isAlone })
-  const unchanged = await lockUnchanged(sql, payments, { wait: isAlone })
+  const unchangedIds = await lockUnchanged(sql, payments, { wait: isAlone })
   // Read again, because a step may have opened since. Once it is open, what came for it too early reserves its places too.
   const versions = steps.length > 0 ? await readTierVersions(sql) : basis.versions
   const isDecidable = (payment: Payment) => payment.state === 'held' || isRestored(basis, payment)
   const decidable = payments.filter(isDecidable).map(({ id }) => id)
-  const inner = buyers.filter(({ payment }) => payment.innerIndex > 0 && unchanged.has(payment.id))
+  const inner = buyers.filter(({ payment }) => payment.innerIndex > 0 && unchangedIds.has(payment.id))
   return {
-    unchanged,
+    unchangedIds,
     versions,
-    denied: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
+    deniedSenders: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
     decisions: await readLastVerdicts(sql, decidable),
     places: await readPlaces(sql, wallets),
     // Null if another instance has followed on: then no single block shows these places.
@@ -104,8 +104,8 @@ const selectedNo = (selection: TierSelection): number | null =>
 
 /** The number of the tier that must sell out before this payment's step opens; null if the step waits for none. */
 function awaitedNo({ versions }: JudgingBasis, selection: TierSelection, payment: Payment): number | null {
-  const awaited = waitsForStep(selection, payment)
-  return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null
+  const awaitedId = waitsForStep(selection, payment)
+  return versions.find(({ tierId }) => tierId === awaitedId)?.tierNo ?? null
 }
 
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
@@ -127,7 +127,7 @@ export class PageFacts {
 
   /** False if the payment was decided elsewhere since the run read it, or a reorganisation removed it. */
   isUnchanged({ id }: Payment): boolean {
-    return this.#ledger.unchanged.has(id)
+    return this.#ledger.unchangedIds.has(id)
   }
 
   /** True if the operator has released a held payment despite its verdict. */
@@ -147,16 +147,16 @@ export class PageFacts {
 
   /** What is left of a tier: its supply, how many places are sold, and how many earlier undecided payments reserve. */
   roomFor(payment: Payment, tierNo: number | null): { supply: number | null; sold: number; reserved: number } {
-    const { supply = null, sold = 0, undecided = [] } = this.#tier(tierNo) ?? {}
-    const reserving = undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0)
+    const { supply = null, sold = 0, undecided: undecidedPayments = [] } = this.#tier(tierNo) ?? {}
+    const reserving = undecidedPayments.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0)
     return { supply, sold, reserved: reserving.length }
   }
 
   /** What the rule must know to judge a payment. */
   of(candidate: Candidate): PaymentFacts {
-    const [basis, { denied, decisions, versions, lists }] = [this.#basis, this.#ledger]
+    const [basis, { deniedSenders, decisions, versions, lists }] = [this.#basis, this.#ledger]
     const { payment, holding } = candidate
-    const { id, from, wallet, valueWei, succeeded, blockTime, blockNumber } = payment
+    const { id, from, wallet, valueWei, blockTime, blockNumber } = payment
     const isStep = waitsForStep(candidate.selection, payment) !== null
     const selection = isStep ? selectTier(versions, payment) : candidate.selection
     const tierNo = selectedNo(selection)
@@ -164,7 +164,7 @@ export class PageFacts {
     return {
       from,
       valueWei,
-      succeeded,
+      succeeded: payment.succeeded,
       holding,
       blockTime,
       sold,
@@ -175,7 +175,7 @@ export class PageFacts {
       wallets: basis.wallets.map((one) => one.wallet),
       isToOldWallet: isOldWallet(basis.wallets, wallet, { number: blockNumber, time: blockTime }),
       serviceAccounts: basis.serviceAccounts,
-      senderDenied: denied.has(from),
+      senderDenied: deniedSenders.has(from),
       beforeRestore: isRestored(basis, payment) && !decisions.has(id),
       ...this.useOf(payment, tierNo),
       restsOnOne: restsOnOne(basis, payment),
@@ -184,16 +184,16 @@ export class PageFacts {
   }
 
   /** Counts the place that a payment takes, and no longer what it reserved. */
-  count({ id, from }: Payment, outcome: Outcome, taken?: TierPlaces): void {
+  count({ id, from }: Payment, outcome: Outcome, place?: TierPlaces): void {
     const { places, lists, tiers } = this.#ledger
-    if (taken) {
-      places.set(from, [...(places.get(from) ?? []), taken])
-      const key = `${taken.tierNo} ${from}`
+    if (place) {
+      places.set(from, [...(places.get(from) ?? []), place])
+      const key = `${place.tierNo} ${from}`
       lists.used.set(key, (lists.used.get(key) ?? 0) + 1)
     }
     const isOther = (one: Undecided) => one.id !== id
     for (const tier of tiers.values()) {
-      if (taken?.tierNo === tier.tierNo) tier.sold++
+      if (place?.tierNo === tier.tierNo) tier.sold++
       if (outcome !== 'undecided') tier.undecided = tier.undecided.filter(isOther)
       if (!AGAIN.includes(outcome)) tier.early = tier.early.filter(isOther)
     }
@@ -212,8 +212,8 @@ export class PageFacts {
   }
 
   /** True if the awaited tier is sold out, or undecided payments before this one (not old ones that rest on one provider) may sell it out. */
-  #mayOpen(awaited: number | null, payment: Payment): boolean {
-    const tier = this.#tier(awaited)
+  #mayOpen(tierNo: number | null, payment: Payment): boolean {
+    const tier = this.#tier(tierNo)
     if (!tier || tier.supply === null) return false
     const mayTake = (earlier: Undecided) =>
       byPlace(earlier, payment) < 0 && !(earlier.isOld && restsOnOne(this.#basis, earlier))
@@ -226,9 +226,16 @@ export class PageFacts {
     if (unsignedType !== null) return { kind: 'unsigned', type: unsignedType, from }
     if (innerIndex === 0) return { kind: 'plain' }
     const { modes, height, trustsProvider } = this.#basis
-    const { signedIn = false, allowed = false, code: known = null } = this.#ledger.payers.get(id) ?? {}
+    const { signedIn = false, allowed = false, code: storedCode = null } = this.#ledger.payers.get(id) ?? {}
     const mode = modeFor(modes, blockNumber, height)
     const oneProvider = proof !== 'agreed' && !trustsProvider
-    return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
+    return {
+      kind: 'inner',
+      mode,
+      signedIn,
+      allowed,
+      oneProvider,
+      code: storedCode ? { kind: 'read', code: storedCode } : code,
+    }
   }
 }

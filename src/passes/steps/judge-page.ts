@@ -19,12 +19,12 @@ export interface Judged {
 }
 
 interface Decision extends Judged {
-  written?: Written
+  verdictRow?: VerdictRow
   /** The place that the payment takes. */
-  taken?: TierPlaces
+  place?: TierPlaces
 }
 
-interface Written {
+interface VerdictRow {
   verdict: keyof typeof MOVE_OF
   row: JudgedPayment
 }
@@ -38,9 +38,9 @@ export async function judgePage(
 ): Promise<Judged[]> {
   const decisions = await inTransaction(ctx.pool, async (sql) => {
     const facts = new PageFacts(basis, await readLedger(sql, basis, page))
-    const decided = decideInOrder(page, facts)
-    const written = decided.flatMap((decision) => decision.written ?? [])
-    for (const [verdict, group] of Map.groupBy(written, (one) => one.verdict))
+    const pageDecisions = decideInOrder(page, facts)
+    const verdictRows = pageDecisions.flatMap((decision) => decision.verdictRow ?? [])
+    for (const [verdict, group] of Map.groupBy(verdictRows, (one) => one.verdict))
       await writeVerdicts(
         sql,
         MOVE_OF[verdict],
@@ -51,10 +51,10 @@ export async function judgePage(
     // Cached answers depend only on sales.
     if (sales.length > 0) await notifyLedgerChanged(sql)
     failpoint('judge.storing')
-    return decided
+    return pageDecisions
   })
   failpoint('judge.stored')
-  tell(ctx, decisions)
+  logVerdicts(ctx, decisions)
   return decisions
 }
 
@@ -67,7 +67,7 @@ function decideInOrder(page: readonly Candidate[], facts: PageFacts): Decision[]
       ? { candidate, outcome: 'undecided' }
       : decide(candidate, facts)
     if (decision.outcome === 'undecided') waiting.add(payment.from)
-    facts.count(payment, decision.outcome, decision.taken)
+    facts.count(payment, decision.outcome, decision.place)
     return decision
   })
 }
@@ -88,7 +88,7 @@ function decide(candidate: Candidate, facts: PageFacts): Decision {
   if (verdict.kind === 'accepted') return accept(candidate, evidence, verdict.tier)
   const tier = verdict.kind === 'ignored' ? null : verdict.tier
   const row = { ...rowOf(payment, evidence, tier), reason: verdict.reason }
-  return { candidate, outcome: isHeldAgain ? 'unchanged' : verdict.kind, written: { verdict: verdict.kind, row } }
+  return { candidate, outcome: isHeldAgain ? 'unchanged' : verdict.kind, verdictRow: { verdict: verdict.kind, row } }
 }
 
 /** Accepts a payment that the operator has released despite its verdict, unless its wallet or its tier has no room. It keeps its tier. */
@@ -104,12 +104,12 @@ function acceptIfRoom(candidate: Candidate, facts: PageFacts): Decision {
 
 function accept(candidate: Candidate, evidence: Evidence, tier: TierVersion | null): Decision {
   const { payment } = candidate
-  const taken = { tierNo: tier?.tierNo ?? payment.tierNo, nodes: 0, inFlight: 1 }
+  const place = { tierNo: tier?.tierNo ?? payment.tierNo, nodes: 0, inFlight: 1 }
   return {
     candidate,
     outcome: 'accepted',
-    written: { verdict: 'accepted', row: rowOf(payment, evidence, tier) },
-    taken,
+    verdictRow: { verdict: 'accepted', row: rowOf(payment, evidence, tier) },
+    place,
   }
 }
 
@@ -124,15 +124,15 @@ const rowOf = ({ id, blockHash, state }: Payment, evidence: Evidence, tier: Tier
 })
 
 /** Logs each verdict on a payment that matches a tier's price. For the other payments, logs only how many were held or ignored for each reason. */
-function tell(ctx: Logging, decisions: readonly Decision[]): void {
-  const unpriced: Written[] = []
-  for (const { candidate, written } of decisions) {
-    if (!written) continue
-    const { verdict, row } = written
-    if (!mayBuy(candidate)) unpriced.push(written)
+function logVerdicts(ctx: Logging, decisions: readonly Decision[]): void {
+  const unpricedRows: VerdictRow[] = []
+  for (const { candidate, verdictRow } of decisions) {
+    if (!verdictRow) continue
+    const { verdict, row } = verdictRow
+    if (!mayBuy(candidate)) unpricedRows.push(verdictRow)
     else ctx.log.info({ txHash: candidate.payment.txHash, verdict, ...row.evidence }, 'payment judged')
   }
-  for (const group of Map.groupBy(unpriced, ({ row }) => row.reason).values())
+  for (const group of Map.groupBy(unpricedRows, ({ row }) => row.reason).values())
     ctx.log.info(
       { verdict: group[0]?.verdict, reason: group[0]?.row.reason, count: group.length },
       'judged payments that match no price',

@@ -110,9 +110,9 @@ export async function beginJudging(
     result,
     async goOn(stop) {
       while (!stop()) {
-        const { done, value } = await pages.next()
-        if (done) return
-        for (const { outcome } of value)
+        const next = await pages.next()
+        if (next.done) return
+        for (const { outcome } of next.value)
           if (outcome === 'accepted' || outcome === 'held' || outcome === 'failed') result[outcome]++
       }
     },
@@ -142,8 +142,8 @@ async function readWaiting(
   const versions = await readTierVersions(pool)
   // A payment that was held as too late gets a free place before newer payments do.
   const tierNos = isAnyLate ? await readTiersWithRoom(pool, versions) : []
-  const placed = tierNos.length > 0 ? await queues.readPaymentsWithPlace(pool, tierNos, extent) : []
-  const candidates = [...waiting, ...roomy, ...placed].sort(byPlace).map((payment): Candidate => {
+  const withPlace = tierNos.length > 0 ? await queues.readPaymentsWithPlace(pool, tierNos, extent) : []
+  const candidates = [...waiting, ...roomy, ...withPlace].sort(byPlace).map((payment): Candidate => {
     const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
     return { payment, selection: selectTier(versions, payment), ...unread }
   })
@@ -159,14 +159,14 @@ type Bench = JudgeContext & { basis: JudgingBasis }
  * nothing. So the latter delay no buyer.
  */
 async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
-  const undecided: Candidate[] = []
-  for await (const judged of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
-    undecided.push(...judged.filter(({ outcome }) => AGAIN.includes(outcome)).map(candidateOf))
-    yield judged
+  const undecidedCandidates: Candidate[] = []
+  for await (const results of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
+    undecidedCandidates.push(...results.filter(({ outcome }) => AGAIN.includes(outcome)).map(candidateOf))
+    yield results
   }
-  yield* judgeWithReadings(bench, undecided)
-  const unpriced = candidates.filter((candidate) => !mayBuy(candidate))
-  yield* judgeInOrder(bench, chunks(unpriced, page))
+  yield* judgeWithReadings(bench, undecidedCandidates)
+  const unpricedCandidates = candidates.filter((candidate) => !mayBuy(candidate))
+  yield* judgeInOrder(bench, chunks(unpricedCandidates, page))
 }
 
 /** Outcomes that make the later payments of a wallet wait. */
@@ -186,17 +186,17 @@ async function* judgeInOrder(
       const outcome = waiting.get(candidate.payment.from)
       return outcome ? [{ candidate, outcome }] : []
     })
-    const judged = await judgeTogether(
+    const results = await judgeTogether(
       bench,
       page.filter(({ payment }) => !waiting.has(payment.from)),
     )
-    if (judged === null) {
+    if (results === null) {
       yield* judgeInOrder(bench, chunks(page, 1), waiting)
       continue
     }
-    for (const { candidate, outcome } of judged)
+    for (const { candidate, outcome } of results)
       if (WAITS.includes(outcome)) waiting.set(candidate.payment.from, outcome)
-    yield [...behind, ...judged]
+    yield [...behind, ...results]
   }
 }
 
@@ -234,39 +234,43 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     // Judges the first payment of each wallet; once it is decided, the second one, and so on.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
-      const decided = await judgeByReadings(bench, next)
-      const failed = new Set(decided.flatMap((one) => (one.outcome === 'failed' ? one.candidate.payment.id : [])))
-      const behind = open.flatMap((all) => (failed.has(all[place]?.payment.id ?? 0) ? all.slice(place + 1) : []))
-      yield [...decided, ...behind.map((candidate): Judged => ({ candidate, outcome: 'failed' }))]
-      const done = new Set(decided.flatMap((one) => (WAITS.includes(one.outcome) ? [] : one.candidate.payment.id)))
-      open = open.filter((ofWallet) => done.has(ofWallet[place]?.payment.id ?? 0))
+      const results = await judgeByReadings(bench, next)
+      const failedIds = new Set(results.flatMap((one) => (one.outcome === 'failed' ? one.candidate.payment.id : [])))
+      const behind = open.flatMap((all) => (failedIds.has(all[place]?.payment.id ?? 0) ? all.slice(place + 1) : []))
+      yield [...results, ...behind.map((candidate): Judged => ({ candidate, outcome: 'failed' }))]
+      const decidedIds = new Set(
+        results.flatMap((one) => (WAITS.includes(one.outcome) ? [] : one.candidate.payment.id)),
+      )
+      open = open.filter((ofWallet) => decidedIds.has(ofWallet[place]?.payment.id ?? 0))
     }
   }
 }
 
 /** Reads from the chain without locks, one kind of fact at a time, and judges after each kind. @returns the payments that are decided. */
-async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
-  const decided: Judged[] = []
-  let left = asked
+async function judgeByReadings(bench: Bench, candidates: readonly Candidate[]): Promise<Judged[]> {
+  const decisions: Judged[] = []
+  let openCandidates = candidates
   const decide = async () => {
-    const judged = (await Array.fromAsync(judgeInOrder(bench, [[...left]]))).flat()
-    decided.push(...judged.filter(({ outcome }) => outcome !== 'undecided'))
-    left = judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
+    const results = (await Array.fromAsync(judgeInOrder(bench, [[...openCandidates]]))).flat()
+    decisions.push(...results.filter(({ outcome }) => outcome !== 'undecided'))
+    openCandidates = results.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
   }
   // First without reading: a payment may just have been waiting for an earlier one of its wallet.
   await decide()
   for (const { isNeeded, read } of READINGS) {
-    if (!left.some((candidate) => isNeeded(candidate, bench.basis))) continue
-    const known = left.map((candidate) => (isNeeded(candidate, bench.basis) ? read(bench, candidate) : candidate))
-    left = await Promise.all(known)
+    if (!openCandidates.some((candidate) => isNeeded(candidate, bench.basis))) continue
+    const readings = openCandidates.map((candidate) =>
+      isNeeded(candidate, bench.basis) ? read(bench, candidate) : candidate,
+    )
+    openCandidates = await Promise.all(readings)
     await decide()
   }
-  for (const { payment, selection } of left) {
+  for (const { payment, selection } of openCandidates) {
     if (selection.kind === 'none') continue
     const at = { blockTime: payment.blockTime, now: bench.basis.now }
     await retryPaymentAt(bench.pool, payment.id, retryTimeOf(at, selection))
   }
-  return decided
+  return decisions
 }
 
 /** The kinds of facts that we read from the chain, in this order. */

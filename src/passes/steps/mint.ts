@@ -67,16 +67,16 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   // On another fork its cohort number may belong to a different cohort. Without a guard on the followed block a mint is valid there too, so we use only
   // settled cohorts.
   const isGuarded = run.guardUsable && !run.agreed
-  const settled = isGuarded ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
-  const choose = (tierNo: number) => chooseCohort(settled, tierNo, schedule, cursor.time)
-  const accepted = await readAccepted(ctx, mintable, choose)
+  const settledCohorts = isGuarded ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
+  const choose = (tierNo: number) => chooseCohort(settledCohorts, tierNo, schedule, cursor.time)
+  const acceptedPayments = await readAccepted(ctx, mintable, choose)
   const at = { cohorts, schedule, now: cursor.time, terms, windows }
-  let batch = batchOf(accepted, choose)
-  const lacking = batch.length === 0 || batch.length < accepted.length
-  let openings = lacking ? await planOpenings(ctx, cursor, at, accepted) : []
+  let batch = batchOf(acceptedPayments, choose)
+  const lacking = batch.length === 0 || batch.length < acceptedPayments.length
+  let openings = lacking ? await planOpenings(ctx, cursor, at, acceptedPayments) : []
   if ((openings.length > 0 || batch.length > 0) && (await areTurnsStanding(ctx, cursor, at))) {
-    batch = batchOf(accepted, (tierNo) => chooseSharedCohort(settled, tierNo, schedule, cursor.time))
-    openings = sharedOpenings(at, accepted)
+    batch = batchOf(acceptedPayments, (tierNo) => chooseSharedCohort(settledCohorts, tierNo, schedule, cursor.time))
+    openings = sharedOpenings(at, acceptedPayments)
   }
   // No guard binds an opening to the history that it rests on.
   if (run.agreed) openings = []
@@ -94,10 +94,10 @@ async function sendWithin(
 ): Promise<MintResult> {
   // Openings go first, because otherwise buyers who wait for a cohort might wait forever. The other payments are minted just one transaction later.
   if (openings.length > 0 && budget.cohorts > 0) {
-    const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
-    if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
-      return { sent, budgetSpent: null }
-    ctx.log.error(sent, 'cannot open cohorts; minting the orders that have one, the rest wait')
+    const sendResult = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
+    if (sendResult.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sendResult.why))
+      return { sent: sendResult, budgetSpent: null }
+    ctx.log.error(sendResult, 'cannot open cohorts; minting the orders that have one, the rest wait')
   }
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0
@@ -105,8 +105,9 @@ async function sendWithin(
   if (affordable.length === 0 && (await isMinterAnother(ctx, sending))) return { sent: null, budgetSpent: null }
   if (budgetSpent !== null)
     ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
-  const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
-  return { sent, budgetSpent }
+  const sendResult =
+    affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
+  return { sent: sendResult, budgetSpent }
 }
 
 /** True if the contract has another account as its minter. Then the budget that we read belongs to that account. */
@@ -135,8 +136,8 @@ async function readAccepted(
   }
 }
 
-function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting[] {
-  const minting = accepted.flatMap((payment) => {
+function batchOf(acceptedPayments: readonly payments.Payment[], choose: Choose): Minting[] {
+  const minting = acceptedPayments.flatMap((payment) => {
     const cohort = payment.tierNo === null ? null : choose(payment.tierNo)
     return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
   })
@@ -157,8 +158,8 @@ async function areTurnsStanding(
 }
 
 /** One cohort to open for each tier with accepted payments and no cohort that they can join. */
-function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): Opening[] {
-  const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
+function sharedOpenings(at: CohortsAt, acceptedPayments: readonly payments.Payment[]): Opening[] {
+  const tiers = new Set(acceptedPayments.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
@@ -208,19 +209,19 @@ async function planOpenings(
   ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
   at: CohortsAt & OwedTurns,
-  accepted: readonly payments.Payment[],
+  acceptedPayments: readonly payments.Payment[],
 ): Promise<Opening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
-  const owed = await readSkippable(ctx, cursor, at, accepted)
-  const needed = [...latest.values()].flatMap((tier) => {
-    const waiting = accepted.filter((payment) => payment.tierNo === tier.tierNo)
+  const owedTurns = await readSkippable(ctx, cursor, at, acceptedPayments)
+  const openings = [...latest.values()].flatMap((tier) => {
+    const waiting = acceptedPayments.filter((payment) => payment.tierNo === tier.tierNo)
     const isRoomMade =
-      cohortToSkipFor(at, tier.tierNo, owed) !== null &&
+      cohortToSkipFor(at, tier.tierNo, owedTurns) !== null &&
       waiting.every(({ blockTime }) => at.now - blockTime < SKIP_AWAITED_SEC)
     const isWaitedFor = waiting.length > 0 && !isRoomMade
     return tier.onSale || waiting.length > 0 ? openingsNeeded(at, tier.tierNo, isWaitedFor) : []
   })
-  return needed.slice(0, OPENINGS_MAX)
+  return openings.slice(0, OPENINGS_MAX)
 }
 
 /**
@@ -231,12 +232,12 @@ async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,
   at: CohortsAt & OwedTurns,
-  accepted: readonly payments.Payment[],
+  acceptedPayments: readonly payments.Payment[],
 ): Promise<OwedTurns> {
   const { terms, windows } = at
   const isAnySkipped =
     windows.length > 0 &&
-    accepted.length > 0 &&
+    acceptedPayments.length > 0 &&
     at.cohorts.some((cohort) => isDue(cohort, at.now)) &&
     (await contract.distributor(number)) !== null
   return { terms, windows: isAnySkipped ? windows : [] }

@@ -29,21 +29,24 @@ const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 /** Reads a signer account's nonce. `unknown` if providers report a higher nonce than the ledger, or disagree on the first nonce of a new key. */
 export async function readNonce(ctx: LedgerDb & ChainRead & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
-  const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
-  if (known === null) return unknown('the providers disagree on this key’s first nonce here')
-  const said = await sender.nonce()
+  const ledgerNonces = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
+  if (ledgerNonces === null) return unknown('the providers disagree on this key’s first nonce here')
+  const providerNonce = await sender.nonce()
   // One provider that lags, or lies, stops nothing if another one has all our transactions and no more.
-  const all = said === known.followed ? [said] : await sender.nonces()
-  const now = all.includes(known.followed) ? known.followed : least(all)
+  const all = providerNonce === ledgerNonces.followed ? [providerNonce] : await sender.nonces()
+  const now = all.includes(ledgerNonces.followed) ? ledgerNonces.followed : least(all)
   if (now === null)
-    return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other provider answers`)
-  if (now > known.followed) {
+    return unknown(
+      `a provider says nonce ${providerNonce}, the ledger is at ${ledgerNonces.next}, and no other provider answers`,
+    )
+  if (now > ledgerNonces.followed) {
     // The newer transactions are in blocks that we have not followed yet, or we missed them in blocks that we followed.
     const at = agreedNonce(await sender.noncesAt(cursor.hash))
-    if (now > known.next || (at !== null && at > known.followed)) return await ahead(ctx, account, { known, now, at })
+    if (now > ledgerNonces.next || (at !== null && at > ledgerNonces.followed))
+      return await ahead(ctx, account, { ledgerNonces, now, at })
   }
   await clearNonceAhead(ctx.pool, sender.address)
-  return { kind: 'known', next: known.next, now }
+  return { kind: 'known', next: ledgerNonces.next, now }
 }
 
 /** Records the nonce at which a new key starts: the one at the followed block that the providers agree on, or prove. Null if there is none. */
@@ -53,14 +56,14 @@ async function beginWatching(
 ): Promise<KnownNonces | null> {
   const nonce = agreedNonce(await sender.noncesAt(cursor.hash)) ?? (await provenNonce(ctx, { sender, cursor }))
   if (nonce === null) return null
-  const begun = await inTransaction(ctx.pool, async (sql) => {
+  const isWatched = await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
     return true
   })
-  if (begun)
+  if (isWatched)
     ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
-  return begun ? { next: nonce, followed: nonce, shown: nonce } : null
+  return isWatched ? { next: nonce, followed: nonce, shown: nonce } : null
 }
 
 /** The account's nonce in the followed block's state, if a provider proves it and another one has that block. */
@@ -70,7 +73,7 @@ async function provenNonce({ chain }: ChainRead, { sender, cursor }: Account): P
 }
 
 interface Ahead {
-  known: KnownNonces
+  ledgerNonces: KnownNonces
   /** The lowest nonce that any provider reports at the latest block. */
   now: number
   /** The providers' nonce at the followed block; null if they do not agree on it. */
@@ -78,24 +81,25 @@ interface Ahead {
 }
 
 /** Reports a higher nonce once, and checks again in each run. Accepts the nonce after AHEAD_BLOCKS, or when the operator confirms it. */
-async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said: Ahead): Promise<NonceReading> {
-  const { known, now, at } = said
-  const noted = await readNonceAhead(ctx.pool, sender.address)
+async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, finding: Ahead): Promise<NonceReading> {
+  const { ledgerNonces, now, at } = finding
+  const entry = await readNonceAhead(ctx.pool, sender.address)
   // If we recorded it on a fork that is gone, we count from the start again.
-  const since = noted && noted.sinceBlock <= cursor.number ? noted : null
-  if (!since) await note(ctx, { sender, cursor }, said)
+  const since = entry && entry.sinceBlock <= cursor.number ? entry : null
+  if (!since) await note(ctx, { sender, cursor }, finding)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
-  if (isDue && at !== null && at > known.followed) await takeOver(ctx, { sender, cursor }, { nonce: at, known })
-  const detail = `the providers say nonce ${now}, followed blocks show ${known.followed}`
+  if (isDue && at !== null && at > ledgerNonces.followed)
+    await takeOver(ctx, { sender, cursor }, { nonce: at, ledgerNonces })
+  const detail = `the providers say nonce ${now}, followed blocks show ${ledgerNonces.followed}`
   ctx.log.error(
-    { sender: sender.address, ...known, now },
+    { sender: sender.address, ...ledgerNonces, now },
     `${detail}: somebody else uses the key, or a provider is wrong`,
   )
   return unknown(detail)
 }
 
-async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: Ahead): Promise<void> {
-  const detail = { said: now, known: known.followed, sinceBlock: cursor.number, takeOver: false }
+async function note(ctx: LedgerDb, { sender, cursor }: Account, { ledgerNonces, now }: Ahead): Promise<void> {
+  const detail = { said: now, known: ledgerNonces.followed, sinceBlock: cursor.number, takeOver: false }
   await inTransaction(ctx.pool, async (sql) => {
     await writeNonceAhead(sql, sender.address, detail)
     await writeAudit(sql, { actor: 'pass', action: 'nonceAhead', subject: sender.address, detail })
@@ -106,16 +110,16 @@ async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: 
 async function takeOver(
   ctx: LedgerDb & Logging,
   { sender, cursor }: Account,
-  { nonce, known }: { nonce: number; known: KnownNonces },
+  { nonce, ledgerNonces }: { nonce: number; ledgerNonces: KnownNonces },
 ): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
     await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
-    const given = await displaceBelow(sql, { sender: sender.address, nonce, at: cursor })
-    const mints = given.filter(({ kind }) => kind === 'mint').map(({ id }) => id)
+    const displacedIntents = await displaceBelow(sql, { sender: sender.address, nonce, at: cursor })
+    const mints = displacedIntents.filter(({ kind }) => kind === 'mint').map(({ id }) => id)
     await releaseUnminted(sql, mints)
     await clearNonceAhead(sql, sender.address)
-    const detail = { nonce, known: known.followed, displaced: given.length }
+    const detail = { nonce, known: ledgerNonces.followed, displaced: displacedIntents.length }
     await writeAudit(sql, { actor: 'pass', action: 'nonceTakenOver', subject: sender.address, detail })
     ctx.log.warn({ sender: sender.address, ...detail }, 'adopted the providers’ nonce')
   })
@@ -123,13 +127,13 @@ async function takeOver(
 
 /** The nonce on which all answers agree. Null if two answers differ, or if there are several providers and only one of them answered. */
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
-  const said = nonces.filter((nonce) => nonce !== null)
-  const [first = null, ...others] = said
-  return said.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
+  const answers = nonces.filter((nonce) => nonce !== null)
+  const [first = null, ...others] = answers
+  return answers.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
 }
 
 /** The lowest nonce; null if no provider answered. */
 function least(nonces: readonly (number | null)[]): number | null {
-  const said = nonces.filter((nonce) => nonce !== null)
-  return said.length > 0 ? Math.min(...said) : null
+  const answers = nonces.filter((nonce) => nonce !== null)
+  return answers.length > 0 ? Math.min(...answers) : null
 }

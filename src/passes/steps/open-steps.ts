@@ -11,15 +11,15 @@ import type { LedgerDb } from '../../ports/contexts.ts'
 
 /** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
 export async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
-  const awaited = await readAwaited(pool)
-  if (awaited.length === 0) return
+  const tierNos = await readAwaited(pool)
+  if (tierNos.length === 0) return
   await inTransaction(pool, async (sql) => {
     // Under these locks no other session can raise a supply in the meantime.
-    await lockTiers(sql, awaited, { wait: true })
-    const opened: string[] = []
+    await lockTiers(sql, tierNos, { wait: true })
+    const openedSteps: string[] = []
     for (const tierId of await readSoldOut(sql))
-      opened.push(...(await openSteps(sql, tierId, beforeBlock(cursor.number))))
-    if (opened.length > 0) await notifyLedgerChanged(sql)
+      openedSteps.push(...(await openSteps(sql, tierId, beforeBlock(cursor.number))))
+    if (openedSteps.length > 0) await notifyLedgerChanged(sql)
   })
 }
 

@@ -83,7 +83,7 @@ interface Owing {
 /** A cohort that may enter the plan. */
 interface Candidate {
   state: LedgerCohort
-  planned: DueRound['cohorts'][number]
+  dueCohort: DueRound['cohorts'][number]
   payable: PayableCohort
 }
 
@@ -102,9 +102,9 @@ export async function planDueRound(
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
   // A cohort's first turn shows whether we can compute the amount at all. If we can, the cohort gets a share of the round's turns.
   for (const candidate of candidates) await priceUpTo(candidate, Math.min(1, candidate.payable.payable))
-  const planned = candidates.map((candidate) => candidate.planned)
+  const plannedCohorts = candidates.map((candidate) => candidate.dueCohort)
   const sharing = candidates.filter(
-    ({ planned: { unbackedNodes, turns } }) => unbackedNodes === 0 && turns[0] && turns[0].amountWei !== null,
+    ({ dueCohort: { unbackedNodes, turns } }) => unbackedNodes === 0 && turns[0] && turns[0].amountWei !== null,
   )
   const outOfBounds = new Set<number>()
   for (let i = 0; i < SHARES_MAX; i++) {
@@ -112,12 +112,14 @@ export async function planDueRound(
     const shares = shareTurns(within.map(({ payable }) => payable))
     for (const candidate of within) await priceUpTo(candidate, shares.get(candidate.state.cohort) ?? 1)
     const before = outOfBounds.size
-    for (const cohort of planRound(planned, bounds).outOfBounds) outOfBounds.add(cohort)
+    for (const cohort of planRound(plannedCohorts, bounds).outOfBounds) outOfBounds.add(cohort)
     if (outOfBounds.size === before) break
   }
-  const doubted = planned.flatMap(({ turns }) => turns.flatMap(({ due, doubt }) => (doubt ? { due, says: doubt } : [])))
-  const [waits = null] = doubted.toSorted((a, b) => a.due - b.due)
-  return { plan: planRound(planned, bounds), basis, bounds, cohorts: planned, waits }
+  const doubts = plannedCohorts.flatMap(({ turns }) =>
+    turns.flatMap(({ due, doubt }) => (doubt ? { due, says: doubt } : [])),
+  )
+  const [waits = null] = doubts.toSorted((a, b) => a.due - b.due)
+  return { plan: planRound(plannedCohorts, bounds), basis, bounds, cohorts: plannedCohorts, waits }
 }
 
 async function readCandidates(
@@ -127,22 +129,22 @@ async function readCandidates(
 ): Promise<Candidate[]> {
   const due = owing.cohorts.filter(({ size, nextDue }) => size > 0 && nextDue <= upTo)
   const numbers = due.map(({ cohort }) => cohort)
-  const [unbacked, waitedFor] = await Promise.all([
+  const [unbackedCounts, waitedFor] = await Promise.all([
     countUnbackedNodes(ctx.pool, numbers),
     due.length > 0 ? readCohortsToSkip(ctx, cursor, owing) : new Set<number>(),
   ])
   return due.map((state) => {
     const { cohort, size, nextDue, intervalSec } = state
-    const { skipped, payable, firstPayable, isDelayed } = pendingTurns(state, owing, upTo)
+    const { skipped: skippedTurns, payable, firstPayable, isDelayed } = pendingTurns(state, owing, upTo)
     const isSkipNeeded = waitedFor.has(cohort)
     return {
       state,
-      planned: {
+      dueCohort: {
         cohort,
         size,
-        unbackedNodes: unbacked.get(cohort) ?? 0,
+        unbackedNodes: unbackedCounts.get(cohort) ?? 0,
         pendingDue: nextDue,
-        skipped,
+        skipped: skippedTurns,
         isSkipNeeded,
         isDelayed,
         turns: [],
@@ -156,13 +158,13 @@ async function readCandidates(
 async function price(
   reader: TermsReader,
   rules: TrustRules,
-  { state, planned, payable }: Candidate,
+  { state, dueCohort, payable }: Candidate,
   count: number,
 ): Promise<void> {
-  for (let i = planned.turns.length; i < count; i++) {
+  for (let i = dueCohort.turns.length; i < count; i++) {
     const due = payable.firstPayable + i * payable.intervalSec
     const terms = await reader.owed(state.tierNo, due, rules)
-    planned.turns.push({ due, amountWei: amountBy(terms, state.cohort, due), ...terms })
+    dueCohort.turns.push({ due, amountWei: amountBy(terms, state.cohort, due), ...terms })
   }
 }
 
@@ -170,8 +172,8 @@ async function price(
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()
-  const accepted = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
-  const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
+  const acceptedPayments = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
+  const tiers = new Set(acceptedPayments.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
   return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))
 }

@@ -61,15 +61,15 @@ export async function agree(
   now: number,
 ): Promise<boolean> {
   const { pool, chain } = ctx
-  const { txHash, from, wallet, valueWei, blockNumber, blockHash, blockTime, succeeded } = payment
+  const { txHash, from, wallet, valueWei, blockNumber, blockHash, blockTime } = payment
   const tx = chain.providers.length < VOICES ? null : await orNull(chain.minedTransaction(txHash))
-  const isSame = tx?.from === from && tx.to === wallet && tx.valueWei === valueWei && tx.succeeded === succeeded
+  const isSame = tx?.from === from && tx.to === wallet && tx.valueWei === valueWei && tx.succeeded === payment.succeeded
   if (isSame && tx.blockHash === blockHash && tx.blockTime === blockTime) {
     await payments.noteProof(pool, { blockHash, txHashes: [txHash] }, 'agreed')
     return true
   }
   const says = `only one provider reports payment ${txHash}, and nothing proves it`
-  const failed = { part: 'transactions', blockNumber, host: null, says } as const
-  if (now - blockTime >= TOLD_AFTER_SEC) await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
+  const failure = { part: 'transactions', blockNumber, host: null, says } as const
+  if (now - blockTime >= TOLD_AFTER_SEC) await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [failure]))
   return false
 }

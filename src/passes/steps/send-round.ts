@@ -50,34 +50,38 @@ export interface SentRound {
 }
 
 /** Sends a plan as a round, or as much of it as we can. */
-export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
+export async function sendRound(ctx: RoundContext, sending: SenderRun, plannedRound: PlannedRound): Promise<SentRound> {
   const search: Search = { simulations: 0, refused: null }
-  const tried = await sendSound(ctx, sending, planned, search)
+  const attempt = await sendSound(ctx, sending, plannedRound, search)
   if (search.refused !== null) await report(ctx, search.refused)
-  else if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refused_cohorts', [])
-  return tried
+  else if (attempt.sent?.kind === 'sent') await writeState(ctx.pool, 'refused_cohorts', [])
+  return attempt
 }
 
 /** Sends a plan without the cohorts that the contract rejects. */
 async function sendSound(
   ctx: RoundContext,
   sending: SenderRun,
-  planned: PlannedRound,
+  plannedRound: PlannedRound,
   search: Search,
 ): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
-  let { plan } = planned
+  let { plan } = plannedRound
   // Each time around fewer cohorts are left. We go back to all of them: if ether is short, only the oldest were tried.
   for (;;) {
-    const tried = await trySend(ctx, sending, { round, search }, { ...planned, plan })
-    if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
-      return tried
-    if (search.simulations >= SIMULATIONS_MAX) return tried
-    const refused = await findFaults(ctx, sending, tried, search)
-    search.refused = [...(search.refused ?? []), ...refused]
-    const left = plan.credits.filter(({ cohort }) => !refused.includes(cohort))
-    if (refused.length === 0 || left.length === 0) return tried
-    plan = planOf(plan, left)
+    const attempt = await trySend(ctx, sending, { round, search }, { ...plannedRound, plan })
+    if (
+      attempt.sent?.kind !== 'refused' ||
+      attempt.sent.why !== 'reverts' ||
+      !COHORTS_FAULTS.includes(attempt.sent.detail)
+    )
+      return attempt
+    if (search.simulations >= SIMULATIONS_MAX) return attempt
+    const refusedCohorts = await findFaults(ctx, sending, attempt, search)
+    search.refused = [...(search.refused ?? []), ...refusedCohorts]
+    const remainder = plan.credits.filter(({ cohort }) => !refusedCohorts.includes(cohort))
+    if (refusedCohorts.length === 0 || remainder.length === 0) return attempt
+    plan = planOf(plan, remainder)
   }
 }
 
@@ -91,10 +95,12 @@ async function trySend(
   search.simulations += 1
   const affordable = ctx.rules.distMode === 'treasury' || (await surplusSuffices(ctx, sending.cursor, plan))
   const call = callOf(ctx, sending, round, plan)
-  const sent = affordable ? await send(ctx, sending, call, (sql) => holdToTerms(sql, basis)) : null
-  const isTooLarge = sent === null || (sent.kind === 'refused' && TOO_LARGE.includes(sent.why))
+  const sendResult = affordable ? await send(ctx, sending, call, (sql) => holdToTerms(sql, basis)) : null
+  const isTooLarge = sendResult === null || (sendResult.kind === 'refused' && TOO_LARGE.includes(sendResult.why))
   const half = isTooLarge ? firstHalf(plan, bounds) : null
-  return half ? trySend(ctx, sending, { round, search }, { plan: half, basis, bounds }) : { round, plan, sent }
+  return half
+    ? trySend(ctx, sending, { round, search }, { plan: half, basis, bounds })
+    : { round, plan, sent: sendResult }
 }
 
 const TOO_LARGE: readonly string[] = ['overGasCap', 'insufficientFunds']
@@ -108,10 +114,10 @@ function callOf(
   return {
     kind: 'credit',
     round,
-    credits: plan.credits.map(({ cohort, pendingDue, skipped, turns, amountWei }) => ({
+    credits: plan.credits.map(({ cohort, pendingDue, skipped: skippedTurns, turns, amountWei }) => ({
       cohort,
       firstDue: pendingDue,
-      skipped,
+      skipped: skippedTurns,
       paid: turns.length,
       amountPerNodeWei: amountWei,
     })),
@@ -166,9 +172,9 @@ async function findFaults(
     return credits.length === 1 ? numbers(credits) : await faultyHalves(credits)
   }
   async function faultyHalves(credits: readonly PlannedCredit[]): Promise<number[]> {
-    const found: number[] = []
-    for (const half of halvesOf(credits)) found.push(...(await faulty(half)))
-    return found
+    const faultyCohorts: number[] = []
+    for (const half of halvesOf(credits)) faultyCohorts.push(...(await faulty(half)))
+    return faultyCohorts
   }
   return plan.credits.length === 1 ? numbers(plan.credits) : await faultyHalves(plan.credits)
 }

@@ -92,27 +92,31 @@ export async function send(
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return await refuseCapped(ctx, sender, { nonce, maxFeeWei: fees.maxFeeWei })
   await noteCalm(ctx.pool, `fee ${sender.address}`)
   const valueWei = call.kind === 'credit' ? call.valueWei : 0n
-  const needed = valueWei + estimate.gas * fees.maxFeeWei
-  if (balance < needed) {
-    const short = { hasWei: balance, needsWei: needed }
-    return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}`, short }
+  const neededWei = valueWei + estimate.gas * fees.maxFeeWei
+  if (balance < neededWei) {
+    const short = { hasWei: balance, needsWei: neededWei }
+    return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${neededWei}`, short }
   }
 
-  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: estimate.gas, fees }))
-  if (signed instanceof SignerFault) return { kind: 'refused', why: 'notSigned', detail: signed.message }
+  const transaction = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: estimate.gas, fees }))
+  if (transaction instanceof SignerFault) return { kind: 'refused', why: 'notSigned', detail: transaction.message }
   failpoint(`${call.kind}.signed`)
   await inTransaction(ctx.pool, async (sql) => {
     const guardBlock = call.kind === 'openCohorts' ? null : (call.guard?.number ?? null)
     const ends = { guardBlock, validUntil: call.validUntil }
     const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, ...ends }
-    const outboxId = await outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor))
+    const outboxId = await outbox.insertIntent(
+      sql,
+      intent,
+      attemptOf(transaction.txHash, transaction.raw, fees, cursor),
+    )
     await claim(sql, outboxId)
     await holdToGuard(sql, call)
     failpoint(`${call.kind}.storing`)
   })
   failpoint(`${call.kind}.stored`)
-  await handOver(ctx, sending, signed, `${call.kind}.sent`)
-  return { kind: 'sent', txHash: signed.txHash }
+  await handOver(ctx, sending, transaction, `${call.kind}.sent`)
+  return { kind: 'sent', txHash: transaction.txHash }
 }
 
 /**
@@ -123,9 +127,9 @@ export async function sendWhatFits<T>(
   batch: readonly T[],
   sendPart: (part: readonly T[]) => Promise<Sent>,
 ): Promise<Sent> {
-  const sent = await sendPart(batch)
-  const size = sent.kind === 'refused' && batch.length > 1 ? smallerSize(sent, batch.length) : null
-  return size === null ? sent : sendWhatFits(batch.slice(0, size), sendPart)
+  const sendResult = await sendPart(batch)
+  const size = sendResult.kind === 'refused' && batch.length > 1 ? smallerSize(sendResult, batch.length) : null
+  return size === null ? sendResult : sendWhatFits(batch.slice(0, size), sendPart)
 }
 
 function smallerSize({ why, short }: Extract<Sent, { kind: 'refused' }>, size: number): number | null {
@@ -166,7 +170,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
-  const [reading, fees, freed] = await Promise.all([
+  const [reading, fees, freedNonce] = await Promise.all([
     readNonce(ctx, sending),
     feesNow(ctx, sender),
     outbox.freeNonceBelowPending(ctx.pool, sender.address),
@@ -178,15 +182,15 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   const accountNonce = reading.now
   // If the outbox does not know that the account's nonce is free (its uses may have been hidden), the nonce at the followed block shows it. A provider
   // that lags does not have that block.
-  const isBelow = accountNonce < first.nonce && freed !== accountNonce
-  const free = isBelow ? agreedNonce(await sender.noncesAt(cursor.hash)) : freed
+  const isBelow = accountNonce < first.nonce && freedNonce !== accountNonce
+  const free = isBelow ? agreedNonce(await sender.noncesAt(cursor.hash)) : freedNonce
   // If both nonces are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')
-  const suggested = isRefused ? await feesSuggested(ctx, sender) : fees
+  const suggestedFees = isRefused ? await feesSuggested(ctx, sender) : fees
   const { feeCapWei, tipMaxWei } = ctx.rules
   for (const intent of pending) {
-    const offers = { feesNow: fees, suggested, feeCapWei, tipMaxWei }
+    const offers = { feesNow: fees, suggested: suggestedFees, feeCapWei, tipMaxWei }
     const view = { headBlock: cursor.number, accountNonce, ...offers, isLapsed: outbox.isLapsed(intent, cursor) }
     const decision = decideSend(intent, view)
     switch (decision.kind) {
@@ -245,15 +249,15 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
   const { sender, cursor } = sending
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return
   const call = nothing(ctx, sending)
-  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: FILL_GAS, fees }))
-  if (signed instanceof SignerFault) return
+  const transaction = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: FILL_GAS, fees }))
+  if (transaction instanceof SignerFault) return
   const ends = { guardBlock: null, validUntil: call.validUntil }
   const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: FILL_GAS, ...ends }
   await inTransaction(ctx.pool, (sql) =>
-    outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
+    outbox.insertIntent(sql, intent, attemptOf(transaction.txHash, transaction.raw, fees, cursor)),
   )
-  ctx.log.warn({ nonce, txHash: signed.txHash }, 'a nonce below ours became free: filled')
-  await handOver(ctx, sending, signed, 'mint.sent')
+  ctx.log.warn({ nonce, txHash: transaction.txHash }, 'a nonce below ours became free: filled')
+  await handOver(ctx, sending, transaction, 'mint.sent')
 }
 
 /**
@@ -263,18 +267,20 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
  */
 async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.PendingIntent, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
-  const lapsed = outbox.isLapsed(intent, cursor)
-  const call = lapsed ? nothing(ctx, sending) : reviveCall(intent.call)
+  const isLapsed = outbox.isLapsed(intent, cursor)
+  const call = isLapsed ? nothing(ctx, sending) : reviveCall(intent.call)
   if (await refuseGuard(ctx, sending, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
-  const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
-  const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
+  const gasLimit = isLapsed ? FILL_GAS : BigInt(intent.gasLimit)
+  const transaction = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // Sends the transaction that is already signed, because it may still be mined.
-  if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
-  await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
-  const said = lapsed ? 'the call has expired: a call that does nothing replaces it, at a higher fee' : 'fee raised'
-  ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
+  if (transaction instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
+  await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(transaction.txHash, transaction.raw, fees, cursor))
+  const message = isLapsed
+    ? 'the call has expired: a call that does nothing replaces it, at a higher fee'
+    : 'fee raised'
+  ctx.log.warn({ nonce: intent.nonce, txHash: transaction.txHash, replaces: intent.txHash }, message)
   failpoint('bump.stored')
-  await handOver(ctx, sending, signed, 'resend.sent')
+  await handOver(ctx, sending, transaction, 'resend.sent')
 }
 
 /** Returns a SignerFault instead of throwing it, so that the pass continues. The unsigned call waits for the next run. */
@@ -292,11 +298,11 @@ async function handOver(
   ctx: LedgerDb & Logging,
   { run, sender }: SenderRun,
   tx: { txHash: Hash; raw: `0x${string}` },
-  sent: Failpoint,
+  point: Failpoint,
 ): Promise<SendOutcome> {
   run.checkLock()
   const outcome = await sender.broadcast(tx.raw)
-  failpoint(sent)
+  failpoint(point)
   ctx.log.info({ txHash: tx.txHash, outcome }, 'transaction handed to the providers')
   await outbox.noteSend(ctx.pool, tx.txHash, outcome.kind === 'unknown' ? `unknown: ${outcome.detail}` : outcome.kind)
   return outcome
@@ -313,8 +319,8 @@ function attemptOf(txHash: Hash, raw: `0x${string}`, fees: Fees, cursor: Cursor)
 }
 
 /** A call from the outbox's JSON, with its amounts converted back to bigints. */
-export function reviveCall(stored: unknown): FactoryCall {
-  const call = stored as FactoryCall
+export function reviveCall(json: unknown): FactoryCall {
+  const call = json as FactoryCall
   if (call.kind !== 'credit') return call
   const credits = call.credits.map((credit) => ({
     ...credit,

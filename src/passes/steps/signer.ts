@@ -48,10 +48,10 @@ export async function withSigner<T>(
   body: (sender: SignerAccount) => Promise<T>,
 ): Promise<{ result: T; signer: SignerAnswer }> {
   let refusal: SignerFault | null = null
-  let signed = false
+  let hasSigned = false
   /** Null if no call was simulated. */
   let isInRole: boolean | null = null
-  const watched: SignerAccount = {
+  const watchedSender: SignerAccount = {
     ...sender,
     async estimate(call) {
       const outcome = await sender.estimate(call)
@@ -61,7 +61,7 @@ export async function withSigner<T>(
     async sign(call, options) {
       try {
         const transaction = await sender.sign(call, options)
-        signed = true
+        hasSigned = true
         return transaction
       } catch (error) {
         if (error instanceof SignerFault) refusal = error
@@ -69,17 +69,17 @@ export async function withSigner<T>(
       }
     },
   }
-  const result = await body(watched)
-  if (isInRole === null && (await isOnRecord(ctx, role))) await watched.estimate(EMPTY_CALLS[role])
+  const result = await body(watchedSender)
+  if (isInRole === null && (await isOnRecord(ctx, role))) await watchedSender.estimate(EMPTY_CALLS[role])
   if (isInRole !== null) await noteRole(ctx, role, { address: sender.address, isInRole })
   if (isInRole === false) return { result, signer: 'roleLost' }
-  if (!signed && refusal === null) {
+  if (!hasSigned && refusal === null) {
     const onRecord = (await readSignerTroubles(ctx.pool)).some((trouble) => trouble.role === role)
     if (!onRecord) {
       await noteWell(ctx, role, sender)
       return { result, signer: null }
     }
-    await trySigning(role, watched).catch((error: unknown) => {
+    await trySigning(role, watchedSender).catch((error: unknown) => {
       if (!(error instanceof SignerFault)) throw error
     })
   }
@@ -95,7 +95,7 @@ export const refusesRole = (outcome: EstimateOutcome) =>
   isRoleLost('minter', outcome) || isRoleLost('distributor', outcome)
 
 const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
-  (await readLostRoles(pool)).some((lost) => lost.role === role)
+  (await readLostRoles(pool)).some((loss) => loss.role === role)
 
 /** Records whether an account has its role. Reports when the role is lost, and once the account has had it back for a while. */
 async function noteRole(
@@ -104,15 +104,15 @@ async function noteRole(
   { address, isInRole }: { address: Address; isInRole: boolean },
 ): Promise<void> {
   const trouble = `role ${role}` as const
-  const tell = (action: string) => ({ actor: 'pass', action, subject: address, detail: { sender: role } })
+  const entryOf = (action: string) => ({ actor: 'pass', action, subject: address, detail: { sender: role } })
   await inTransaction(ctx.pool, async (sql) => {
     if (isInRole) {
       await noteInRole(sql, role)
-      if ((await noteCalm(sql, trouble)) === 'over') await writeAudit(sql, tell('roleRestored'))
+      if ((await noteCalm(sql, trouble)) === 'over') await writeAudit(sql, entryOf('roleRestored'))
       return
     }
     await noteRoleLost(sql, { role, address })
-    if (await noteTrouble(sql, trouble)) await writeAudit(sql, tell('roleLost'))
+    if (await noteTrouble(sql, trouble)) await writeAudit(sql, entryOf('roleLost'))
   })
   if (!isInRole)
     ctx.log.error({ sender: role, address }, 'another account has this role on the contract: nothing is sent')

@@ -9,15 +9,17 @@ import type { LedgerDb, Logging } from '../../ports/contexts.ts'
 const TOLD = ['insufficientFunds', 'roleLost', 'feeCapped', 'resting', 'notSigned', 'guardRefused']
 
 /** Why a call was refused, in words. Null if it was sent, or if another event reports the refusal. */
-export const whyUnsent = (sent: { kind: 'sent' } | { kind: 'refused'; why: string; detail: string } | null) =>
-  sent?.kind === 'refused' && !TOLD.includes(sent.why) ? [sent.why, sent.detail].filter(Boolean).join(': ') : null
+export const whyUnsent = (sendResult: { kind: 'sent' } | { kind: 'refused'; why: string; detail: string } | null) =>
+  sendResult?.kind === 'refused' && !TOLD.includes(sendResult.why)
+    ? [sendResult.why, sendResult.detail].filter(Boolean).join(': ')
+    : null
 
 /** `why`: null if the run sent what waited, or had nothing to send. */
 export async function tellUnsent(ctx: LedgerDb & Logging, pass: SendingPass, why: string | null): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if (why === null) return await noteSent(sql, pass)
-    const told = await noteUnsent(sql, pass, why)
+    const detail = await noteUnsent(sql, pass, why)
     const says = 'a pass has sent nothing for minutes although there is something to send'
-    if (told) await raiseAlarm(ctx, sql, { action: 'unsent', subject: pass, detail: told, level: 'error', says })
+    if (detail) await raiseAlarm(ctx, sql, { action: 'unsent', subject: pass, detail, level: 'error', says })
   })
 }

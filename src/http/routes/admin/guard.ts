@@ -25,33 +25,33 @@ export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | 
     authorize: (call, isLimited) => {
       // A page of another origin must not act with a key that it made a browser send.
       const foreign = call.method === 'POST' && !tools.isOwnOrigin(call.raw.headers.origin)
-      const given = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
+      const text = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
       // Read at each call, because the keys may change while the service runs.
-      call.holder = inEnvironment(given, tools.deps.settings.adminKeys)
-      return call.holder ? null : askLedger(tools, call, given, isLimited)
+      call.holder = inEnvironment(text, tools.deps.settings.adminKeys)
+      return call.holder ? null : findInLedger(tools, call, text, isLimited)
     },
   } satisfies Partial<Route>
 }
 
 /** Compares the text with every key, so that the time does not reveal which one matched. */
-function inEnvironment(given: string, keys: Tools['deps']['settings']['adminKeys']): KeyHolder | null {
+function inEnvironment(text: string, keys: Tools['deps']['settings']['adminKeys']): KeyHolder | null {
   let label: string | null = null
   for (const key of keys) {
-    if (sameSecret(given, key.key)) label = key.label
+    if (sameSecret(text, key.key)) label = key.label
   }
   if (label === null) return null
-  return { label, digest: digestOfKey(given), scopes: SCOPES, keyId: null, expiresAt: null, passkey: null }
+  return { label, digest: digestOfKey(text), scopes: SCOPES, keyId: null, expiresAt: null, passkey: null }
 }
 
-async function askLedger(
+async function findInLedger(
   { deps, ledgerKeys }: Tools,
   call: Call,
-  given: string,
+  text: string,
   isLimited: () => boolean,
 ): Promise<Refusal | null> {
-  const found = await ledgerKeys.find(given, isLimited)
-  if (found) {
-    const { id: keyId, label, digest, scopes, expiresAt, passkeyId, passkeyEndsAt, madeAt } = found
+  const ledgerKey = await ledgerKeys.find(text, isLimited)
+  if (ledgerKey) {
+    const { id: keyId, label, digest, scopes, expiresAt, passkeyId, passkeyEndsAt, madeAt } = ledgerKey
     const passkey =
       passkeyId === null || passkeyEndsAt === null ? null : { id: passkeyId, endsAt: passkeyEndsAt, signedInAt: madeAt }
     call.holder = { keyId, label, digest, scopes, expiresAt, passkey }

@@ -78,9 +78,9 @@ const invitation = (tools: Tools): Route => ({
   handle: async ({ body }) => {
     const party = partyOf(tools)
     if (party === null) return off()
-    const invited = await tools.queryPrimary((sql) => readInvitation(sql, body.code))
-    if (isOperatorRefusal(invited)) return refuseAs(invited)
-    const { id, label, scopes, passkeyExpiresAt } = invited
+    const openInvitation = await tools.queryPrimary((sql) => readInvitation(sql, body.code))
+    if (isOperatorRefusal(openInvitation)) return refuseAs(openInvitation)
+    const { id, label, scopes, passkeyExpiresAt } = openInvitation
     const site = tools.deps.settings.site?.brand.name ?? SITE
     const options = creationOptions(party, { label, site, challenge: tools.challenges.issue(`invitation-${id}`) })
     return { json: toJson({ label, scopes, passkeyExpiresAt, options }) }
@@ -91,11 +91,11 @@ const make = (tools: Tools): Route => ({
   ...POSTED,
   path: '/api/passkeys/make',
   handle: async (call) => {
-    const invited = await tools.queryPrimary((sql) => readInvitation(sql, call.body.code))
-    if (isOperatorRefusal(invited)) return refuseAs(invited)
-    const attempt = attemptOf(tools, call, `invitation-${invited.id}`)
+    const openInvitation = await tools.queryPrimary((sql) => readInvitation(sql, call.body.code))
+    if (isOperatorRefusal(openInvitation)) return refuseAs(openInvitation)
+    const attempt = attemptOf(tools, call, `invitation-${openInvitation.id}`)
     if (isRefusal(attempt)) return attempt
-    return outcomeOf(tools, await makePasskey({ pool: tools.deps.sql }, invited, attempt))
+    return outcomeOf(tools, await makePasskey({ pool: tools.deps.sql }, openInvitation, attempt))
   },
 })
 
@@ -110,9 +110,9 @@ function attemptOf(tools: Tools, { body, raw, requestId }: Call, purpose: Challe
   // A page of another origin must not use an answer that it received from the browser.
   if (!tools.isOwnOrigin(raw.headers.origin)) return refuse('passkeyRefused')
   const { credential } = body
-  const said = challengeIn(credential)
-  if (said === null) return refuse('badCredential')
-  const ours = tools.challenges.read(said, purpose)
+  const challengeText = challengeIn(credential)
+  if (challengeText === null) return refuse('badCredential')
+  const ours = tools.challenges.read(challengeText, purpose)
   return ours ? { party, credential, challenge: ours, requestId } : refuse('challengeLapsed')
 }
 

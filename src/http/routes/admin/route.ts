@@ -77,13 +77,13 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   if (isOperatorRefusal(input)) return refuseAs(input)
   const name = holder.label
   const run = async () => {
-    const done = await act.call(parts, actorOf(call, holder), input)
-    return isOperatorRefusal(done) || isProposed(done) ? done : { ...done, says: toldOf(act, done) }
+    const result = await act.call(parts, actorOf(call, holder), input)
+    return isOperatorRefusal(result) || isProposed(result) ? result : { ...result, says: toldOf(act, result) }
   }
-  const given = call.raw.headersDistinct['idempotency-key']
-  if (given === undefined) return outcomeOf(await run())
-  const [key = ''] = given
-  if (given.length !== 1 || !KEY_FORM.test(key)) return refuse('badIdempotencyKey')
+  const keyHeaders = call.raw.headersDistinct['idempotency-key']
+  if (keyHeaders === undefined) return outcomeOf(await run())
+  const [key = ''] = keyHeaders
+  if (keyHeaders.length !== 1 || !KEY_FORM.test(key)) return refuse('badIdempotencyKey')
   const state = await takeKey(pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
@@ -115,18 +115,18 @@ async function keep(
   run: () => Promise<Answer>,
   secret: string | null,
 ): Promise<Outcome> {
-  let done = false
+  let isStored = false
   try {
     const answer = await run()
     const outcome = outcomeOf(answer)
     if ('json' in outcome) {
-      done = true
+      isStored = true
       await finishKey(pool, name, key, toJson(secret === null ? answer : { ...answer, [secret]: null }))
     }
     return outcome
   } finally {
     // If this fails too, another request can take the key over after a minute.
-    if (!done) await freeKey(pool, name, key).catch(() => {})
+    if (!isStored) await freeKey(pool, name, key).catch(() => {})
   }
 }
 

@@ -47,18 +47,18 @@ export const canBuy = (tools: Tools): Route => ({
     const { deps, cached, queryReplica } = tools
     const address = parseAddress(params.address, deps.checksum)
     if (isRefusal(address)) return address
-    const asked = parseTier(query)
-    if (isRefusal(asked)) return asked
-    const wanted = asked ?? deps.settings.quoteTier
-    const response = await cached(`can-buy ${address} ${wanted ?? ''}`, KEPT_SEC, async () => {
-      const sale = await queryReplica((sql) => readSale(sql, deps, { address, named: wanted }))
+    const queryTier = parseTier(query)
+    if (isRefusal(queryTier)) return queryTier
+    const requestedTier = queryTier ?? deps.settings.quoteTier
+    const response = await cached(`can-buy ${address} ${requestedTier ?? ''}`, KEPT_SEC, async () => {
+      const sale = await queryReplica((sql) => readSale(sql, deps, { address, requestedTier }))
       if (sale === null) return null
       const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
       const facts = factsOf(tools, address, sale, reading)
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
       // Traces matter only for a wallet that can pay this way.
       const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
-      return shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading)
+      return answerOf(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading)
     })
     return response ?? refuse('unknownTier')
   },
@@ -80,26 +80,26 @@ interface Sale {
 async function readSale(
   sql: Sql,
   deps: Tools['deps'],
-  { address, named }: { address: Address; named: string | null },
+  { address, requestedTier }: { address: Address; requestedTier: string | null },
 ): Promise<Sale | null> {
   const [offer, history, cursor, wallets, recheckUpTo] = await Promise.all([
-    readOffer(sql, named),
+    readOffer(sql, requestedTier),
     readTierVersions(sql),
     readCursor(sql),
     readPaymentWallets(sql),
     readRecheck(sql),
   ])
-  const tier = history.find(({ tierId, live }) => live && tierId === (named ?? offer?.tierId))
+  const tier = history.find(({ tierId, live }) => live && tierId === (requestedTier ?? offer?.tierId))
   if (!tier) return null
   const nextBlock = (cursor?.number ?? -1) + 1
-  const quoted = offer?.tierId === tier.tierId ? offer : null
+  const currentOffer = offer?.tierId === tier.tierId ? offer : null
   return {
     tier,
     history,
-    quoted: quoted?.state === 'open' && !quoted.soldOut && (quoted.waits === null || null),
-    sold: quoted?.sold ?? 0,
-    reserved: quoted?.reserved ?? 0,
-    most: quoted?.most ?? null,
+    quoted: currentOffer?.state === 'open' && !currentOffer.soldOut && (currentOffer.waits === null || null),
+    sold: currentOffer?.sold ?? 0,
+    reserved: currentOffer?.reserved ?? 0,
+    most: currentOffer?.most ?? null,
     now: cursor?.time ?? 0,
     standing: await readBuyerStanding(sql, address, tier),
     rest: {
@@ -135,13 +135,13 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
   }
 }
 
-function shown(
+function answerOf(
   address: Address,
   { tier }: Sale,
   { checks, inner }: { checks: readonly BuyerCheck[]; inner: boolean | null },
   { blockNumber }: BuyerReading,
 ) {
   const { tierId, priceWei, holdingSymbol: symbol, holdingDecimals: decimals } = tier
-  const named = checks.map((check) => (check.check === 'holding' ? { ...check, symbol, decimals } : check))
-  return { address, tierId, priceWei, canBuy: canBuyBy(checks), checks: named, inner, blockNumber }
+  const checksWithToken = checks.map((check) => (check.check === 'holding' ? { ...check, symbol, decimals } : check))
+  return { address, tierId, priceWei, canBuy: canBuyBy(checks), checks: checksWithToken, inner, blockNumber }
 }

@@ -35,8 +35,8 @@ export const claim = (tools: Tools): Route => ({
 
 async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')
-  const found = await passes.claim(txHash)
-  switch (found.kind) {
+  const outcome = await passes.claim(txHash)
+  switch (outcome.kind) {
     case 'notFound':
     case 'pending':
       return refuse('notYetKnown')
@@ -48,12 +48,12 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
     case 'following':
     case 'known': {
       const payments = await queryPrimary((sql) => readPaymentsIn(sql, txHash))
-      return payments === null ? unfollowed(txHash, found) : known(payments)
+      return payments === null ? unfollowed(txHash, outcome) : answerOf(payments)
     }
   }
 }
 
-function known(payments: readonly PaymentRow[]): Outcome {
+function answerOf(payments: readonly PaymentRow[]): Outcome {
   if (payments.every(({ status }) => status === 'ignored')) return refuse('notASale')
   // These payments are on record, and the operator may still release them, but they are not what the caller claims.
   if (payments.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount'))
@@ -62,9 +62,9 @@ function known(payments: readonly PaymentRow[]): Outcome {
 }
 
 /** The answer if the ledger has not reached the payment's block: state `seen`, with what the chain shows about the payment. */
-function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
-  if (found.kind !== 'following') return refuse('notYetKnown')
-  const { from, valueWei, blockNumber } = found
+function unfollowed(txHash: Hash, outcome: ClaimOutcome): Outcome {
+  if (outcome.kind !== 'following') return refuse('notYetKnown')
+  const { from, valueWei, blockNumber } = outcome
   const rest = {
     tierId: null,
     valueWei,

@@ -44,12 +44,12 @@ function parseWhich(query: Query, checksum: (address: Address) => string): Which
 }
 
 async function transactionOf(query: Tools['queryPrimary'], txHash: Hash): Promise<Watched> {
-  const [found, nodes] = await Promise.all([
+  const [payments, nodes] = await Promise.all([
     query((sql) => readPaymentsIn(sql, txHash)),
     query((sql) => readNodesPaidIn(sql, txHash)),
   ])
-  const isSale = found?.some(({ status }) => status !== 'ignored')
-  return { payments: found && isSale ? [inOne(found)] : [], nodes }
+  const isSale = payments?.some(({ status }) => status !== 'ignored')
+  return { payments: payments && isSale ? [inOne(payments)] : [], nodes }
 }
 
 /** The wallet's state: one object per transaction, as in GET /api/payment/:hash, but with this wallet's payments only. */
