@@ -58,7 +58,14 @@ export interface Route {
 
 /** A request's parsed path and query. */
 export interface Target {
-  readonly params: Readonly<{ id?: string; address?: string; hash?: string; root?: string; code?: string; block?: string }>
+  readonly params: Readonly<{
+    id?: string
+    address?: string
+    hash?: string
+    root?: string
+    code?: string
+    block?: string
+  }>
   readonly query: Readonly<Query>
 }
 
