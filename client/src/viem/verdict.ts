@@ -335,6 +335,6 @@ function checkPlace({ reason, evidence, sale, findings }: Review, { tierId }: Ti
   const most = inForce(sale, tierId)?.supply ?? null
   findings.check('supply', most === null || (supply !== null && supply <= most))
   const isFree = supply === null || isBelow([sold, reserved], supply) === true
-  findings.check('reason', reason === null ? isFree : supply !== null && sold !== null && sold >= supply)
+  findings.check('reason', reason === null ? isFree : isBelow([sold], supply) === false && reserved !== null)
   findings.check('place', place === (reason === null && supply !== null && sold !== null ? sold + 1 : null))
 }
