@@ -29,8 +29,8 @@ export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 /** A count or a block number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
-/** The largest number that a limit of the contract can have; it means that there is no limit. */
-const NO_LIMIT = 2 ** 32 - 1
+/** A limit of the contract is 2^32 - 1 if there is none, less what is used of it. No real limit comes near half of that. */
+const NO_LIMIT = 2 ** 31
 
 /** A number that may be a limit of the contract. */
 export const capped = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
@@ -52,6 +52,16 @@ export function shortEther(wei: bigint, decimals = 18): string {
   const short = whole.slice(0, point + 1 + kept).replace(/\.$/, '')
   return /[1-9]/.test(short) ? short : whole
 }
+
+/** An amount cut to at most so many figures, but never to only zeros. Never rounded up. */
+export function fewFigures(amount: string, figures: number): string {
+  const [, whole = amount, zeros = ''] = /^([^.]+)\.(0*)/.exec(amount) ?? []
+  const kept = Math.max(figures - whole.replace(/[^0-9]/g, '').length, whole === '0' ? zeros.length + 2 : 0)
+  return amount.slice(0, whole.length + 1 + kept).replace(/\.$/, '')
+}
+
+/** What a node got, in as few figures as tell it from another credit. */
+export const creditInWords = (wei: bigint): string => fewFigures(ether(wei), 7)
 
 const DOLLARS = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
 const CENTS = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })

@@ -1,5 +1,12 @@
 // The pages' queries to the service: one hook for each reading, refreshed as often as the service's own caches.
-import { createClient, type Deployment, type Distribution, LedgerError, type Tier } from '@node-ledger/client'
+import {
+  createClient,
+  type Deployment,
+  type Distribution,
+  type LedgerClient,
+  LedgerError,
+  type Tier,
+} from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
 /** The longest wait that the page does not mention. If the service asks for a longer wait, the page says so. */
@@ -24,12 +31,30 @@ export const queries = new QueryClient({
   },
 })
 
-/** The tiers as the service wrote them into the page, so that nothing moves at the first paint. We fetch them again at once. */
-const served = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:tiers"]')?.content
-if (served)
-  void createClient({ baseUrl: window.location.origin, fetch: async () => new Response(served) })
-    .getTiers()
-    .then((tiers) => queries.setQueryData(['tiers'], tiers, { updatedAt: 0 }))
+/** How many rounds the service lists at most. */
+export const ROUNDS_MAX = 200
+
+/** Begins with the answers that the service wrote into the page, so that nothing moves at the first paint. We fetch them again at once. */
+function beginWith(served: Readonly<Record<string, unknown>>): void {
+  const begin = async (key: readonly unknown[], answer: unknown, read: (from: LedgerClient) => Promise<unknown>) => {
+    if (!answer) return
+    const from = createClient({
+      baseUrl: window.location.origin,
+      fetch: async () => new Response(JSON.stringify(answer)),
+    })
+    queries.setQueryData(key, await read(from), { updatedAt: 0 })
+    await queries.invalidateQueries({ queryKey: key, refetchType: 'none' })
+  }
+  const { tiers, rounds, stats, deployment, quote } = served
+  void begin(['tiers'], tiers && { tiers }, (from) => from.getTiers())
+  void begin(['rounds', ROUNDS_MAX], rounds, (from) => from.getDistributions())
+  void begin(['stats'], stats, (from) => from.getStats())
+  void begin(['deployment'], deployment, (from) => from.getWellKnown())
+  const { tierId } = (quote ?? {}) as { tierId?: string }
+  void begin(['quote', tierId, 'open'], quote, (from) => from.getDeployQuote(tierId))
+}
+const served = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:served"]')?.content
+if (served) beginWith(JSON.parse(served))
 
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 
@@ -76,8 +101,10 @@ const isBounded = ({ supply, opensAt, closesAt }: Tier) => (supply ?? opensAt ??
 const BOUNDED_EVERY_MS = 3_000
 export const useCover = () => useReading(['cover'], EVERY_SEC.cover, (signal) => ledger.getCover({ signal }))
 export const useHealth = () => useReading(['health'], EVERY_SEC.health, (signal) => ledger.getHealth({ signal }))
-export const useRounds = (limit: number) =>
-  useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
+export const useRounds = () =>
+  useReading(['rounds', ROUNDS_MAX], EVERY_SEC.rounds, (signal) =>
+    ledger.getDistributions({ limit: ROUNDS_MAX, signal }),
+  )
 export const useNode = (id: string, limit = 200) =>
   useReading(['node', id, limit], EVERY_SEC.node, (signal) => ledger.getNode(id, { limit, signal }))
 /** `state` is the state of the tier's sale. When it changes, we fetch a new quote. */

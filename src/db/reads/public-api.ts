@@ -55,7 +55,7 @@ export interface NodeRow extends Readonly<Partial<Record<keyof typeof NODE_FIELD
   balanceWei: string
 }
 
-interface Stats {
+export interface Stats {
   totalDistributedWei: string
   lastDistributionAt: string | null
   [other: string]: unknown
@@ -177,7 +177,17 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
 export interface DistributionRow {
   id: number
   txHash: Hash
-  turns: { count: number; dueSec: number; seedBlock: number | null; seed: Hash | null; assurance: Assurance | null }[]
+  totalWei: string
+  nodeCount: number
+  turns: {
+    tierId: string | null
+    amountWei: string
+    count: number
+    dueSec: number
+    seedBlock: number | null
+    seed: Hash | null
+    assurance: Assurance | null
+  }[]
 }
 
 /** GET /api/distributions: the rounds that credited nodes, each with its turns, newest first by creation time, then id. */

@@ -51,7 +51,7 @@ export function pagePolicy(
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
   const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
   const own = style === null ? '' : ` ${style}`
-  return `default-src 'none'; script-src 'self'; style-src 'self'${own}; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
+  return `default-src 'none'; script-src 'self'; style-src 'self'${own}; font-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 
 const compressors = {

@@ -1,6 +1,6 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
 // slow phones; the pages replace it when their script runs. Its classes come from web/src/styles.
-import type { TierRow } from '../../db/reads/public-api.ts'
+import type { DistributionRow, Stats, TierRow } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
 
 /** A page's title and a sentence about it. */
@@ -9,6 +9,26 @@ export type Said = readonly [title: string, description: string]
 interface Sale {
   name: string
   logoUrl: string
+}
+
+/** The service's own answers that a page that sells shows first. Its script begins with them too. */
+export interface Served {
+  /** All tiers; at the checkout only the one that it sells. */
+  tiers: readonly TierRow[]
+  /** The newest rounds, as few as a page can carry. */
+  rounds: readonly DistributionRow[]
+  stats: Stats
+  deployment: {
+    chainId: number
+    chainName: string | null
+    embedded: boolean
+    paymentAddress: string | null
+    brand: { name: string | null }
+  }
+  /** What to pay at the checkout; null if nothing can be bought there now. */
+  quote: { priceWei: string; paymentAddress: string; chainId: number } | null
+  /** Seconds between two credits of a node; null without terms. */
+  everySec: number | null
 }
 
 /** The items of the navigation; the same as in web/src/ui/layout.tsx. */
@@ -30,47 +50,114 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
 /** The checkout's title and lead. */
-export const saidOf = ({ label, payoutBps }: TierRow): Said => [
+export const saidOf = ({ label }: TierRow): Said => [
   `Buy ${label}`,
-  `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round. We check your wallet before you pay.`,
+  'One transfer of the exact price. We check your wallet before you pay.',
 ]
 
-/**
- * The page as far as we can show it before a script runs. `tiers`: all tiers, or the tier that the checkout sells; null if we could not read the
- * ledger.
- */
-export function firstPaint(path: string, [title, lead]: Said, sale: Sale, tiers: readonly TierRow[] | null): string {
+/** The page as far as we can show it before a script runs. `served` is null if we could not read the ledger, or if the page sells nothing. */
+export function firstPaint(path: string, [title, lead]: Said, sale: Sale, served: Served | null): string {
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
-  const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
-  const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
-  const checkout = path === CHECKOUT ? offered.map(checkoutOf).join('') : ''
-  const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
-  const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
-  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`
+  const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
+  if (path === '/') return main(heroOf(head, served) + cardsOf(served, ({ state }) => OFFERED.includes(state)))
+  if (SHOPS.includes(path)) return main(head + cardsOf(served, ({ state }) => OFFERED.includes(state)))
+  return main(head + (served && path === CHECKOUT ? served.tiers.map((tier) => checkoutOf(tier, served)).join('') : ''))
 }
 
-const priceOf = ({ priceWei }: TierRow) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
+/** Tiers in these states have a card. The others are folded. */
+const OFFERED: readonly string[] = ['open', 'upcoming']
+
+/** An amount cut to at most so many figures, but never to only zeros; the same as in web/src/format.ts. */
+export function fewFigures(ether: string, figures: number): string {
+  const [, whole = ether, zeros = ''] = /^([0-9]+)\.(0*)/.exec(ether) ?? []
+  const kept = Math.max(figures - whole.length, whole === '0' ? zeros.length + 2 : 0)
+  return ether.slice(0, whole.length + 1 + kept).replace(/\.$/, '')
+}
+const etherOf = (wei: string | bigint, figures: number) => fewFigures(inEther(BigInt(wei)), figures)
+
+/** The most figures of a price, and of what a node earned. */
+const PRICE_FIGURES = 10
+const CREDIT_FIGURES = 7
+const EARNED_FIGURES = 5
+
+/** The overview's first look: what a node earned, room for its bars, and who sells. */
+function heroOf(head: string, served: Served | null): string {
+  const [last] = served?.rounds ?? []
+  const every = served?.everySec ? `, every ${spanOf(served.everySec)}` : ''
+  const earned =
+    served && last
+      ? `<div class="yield"><p class="earned">${etherOf(BigInt(last.totalWei) / BigInt(last.nodeCount), EARNED_FIGURES)} <span>ETH</span></p>` +
+        `<p>a node last round${every}</p><p class="note">${etherOf(served.stats.totalDistributedWei, PRICE_FIGURES)} ETH to all nodes since the start</p></div>`
+      : ''
+  const prices = (served?.tiers ?? []).filter(({ state, soldOut }) => state === 'open' && !soldOut)
+  const [cheapest] = prices.map(({ priceWei }) => BigInt(priceWei)).sort((a, b) => (a < b ? -1 : 1))
+  const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest, PRICE_FIGURES)} ETH`
+  const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escaped(sellerIn(served))}</span></p>`
+  return `<div class="hero">${head}${buy}${earned}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
+}
+
+/** Who sells. In development a sale without a name says which setting names it. */
+function sellerIn(served: Served | null): string {
+  if (served === null) return ''
+  const { brand, embedded, paymentAddress } = served.deployment
+  const seller = brand.name ?? (embedded ? '(name your sale: BRAND_NAME)' : shortened(paymentAddress ?? ''))
+  return `Sold by ${seller}`
+}
+
+const shortened = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+function spanOf(seconds: number): string {
+  const [unit, size] = UNITS.find(([, size]) => seconds % size === 0) ?? ['second', 1]
+  return seconds === size ? unit : `${seconds / size} ${unit}s`
+}
+
+const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
 const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
-const leftOf = ({ remaining, supply }: TierRow) =>
-  remaining === null || !supply
-    ? '<p class="left note">no limit on how many are sold</p>'
-    : `<p class="left"><meter max="${supply}" value="${supply - remaining}" aria-hidden="true"></meter><span>${remaining} of ${supply} left</span></p>`
+const isSold = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
 
-const checkoutOf = (tier: TierRow): string =>
-  `<div class="one-column"><section class="card"><header><h2>Pay</h2><span class="note">${standsOf(tier)}</span></header>` +
-  `<div class="ways">${priceOf(tier)}${leftOf(tier)}<div class="place"></div></div></section></div>`
+/** What each node of a tier got in the newest round that paid the tier. */
+function paidOf({ id }: TierRow, { rounds }: Served): string {
+  const turn = rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
+  return turn ? `<strong>${etherOf(turn.amountWei, CREDIT_FIGURES)} ETH</strong> last round` : ''
+}
 
-function cardOf(tier: TierRow): string {
-  const { id, label, state, soldOut, opensAt } = tier
-  const isOpen = state === 'open' && !soldOut
-  const opens =
-    state === 'upcoming' && opensAt ? `<p class="act">Opens <time datetime="${opensAt}">${opensAt}</time></p>` : ''
-  const buy = isOpen
-    ? `<p class="act"><a class="button main wide" href="/buy/${id}">Buy ${escaped(label)}</a></p>`
-    : opens
+function checkoutOf(tier: TierRow, served: Served): string {
+  const { quote, deployment } = served
+  const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, served)}</p></div></div>`
+  const pay = quote
+    ? `<dl class="facts"><dt>To</dt><dd><code translate="no">${quote.paymentAddress}</code></dd>` +
+      `<dt>Network</dt><dd>${escaped(deployment.chainName ?? 'chain')} (chain ${quote.chainId})</dd></dl>` +
+      `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
+      '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
+    : `<p class="notice">${standsOf(tier)}</p>`
+  return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+}
+
+/** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
+const pictureOf = (label: string) =>
+  `<svg class="picture" viewBox="0 0 400 400" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><rect width="400" height="400" fill="hsl(${([...label].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) * 137) % 360},45%,28%)"/>` +
+  `<circle cx="200" cy="165" r="72"/><text x="200" y="183" font-size="52">${escaped(label.slice(0, 1))}</text><text x="200" y="300" font-size="24">${escaped(label)}</text></svg>`
+
+const cardsOf = (served: Served | null, isOffered: (tier: TierRow) => boolean): string => {
+  const tiers = (served?.tiers ?? []).filter(isOffered)
+  return `<ul class="tiers">${served ? tiers.map((tier) => cardOf(tier, served)).join('') : ''}</ul>`
+}
+
+function cardOf(tier: TierRow, served: Served): string {
+  const { id, label, state, opensAt, remaining, supply } = tier
+  const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
+  const act = isSold(tier) ? `<a class="button wide" href="/buy/${id}">Buy ${escaped(label)}</a>` : opens
+  const mark = isSold(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
+  const left = supply ? `<dl class="facts"><dt>Supply</dt><dd>${remaining} of ${supply} left</dd></dl>` : ''
   return (
-    `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${standsOf(tier)}</span></header>` +
-    `${priceOf(tier)}${leftOf(tier)}<div class="room"></div>${buy}</li>`
+    `<li class="card tier"><header><h2>${escaped(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
+    `<div class="paid"><p>${paidOf(tier, served)}</p></div><div class="room">${left}</div><p class="act">${act}</p></li>`
   )
 }
 

@@ -1,11 +1,10 @@
 // The head of each page: what a link to the page shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the
 // start. Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is
 // sold.
-import type { TierRow } from '../../db/reads/public-api.ts'
 import { toJson } from '../../lib/json.ts'
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
-import { CHECKOUT, escaped, firstPaint, type Said, saidOf } from './first-paint.ts'
+import { CHECKOUT, escaped, firstPaint, type Said, type Served, saidOf } from './first-paint.ts'
 
 /** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
@@ -26,8 +25,8 @@ export interface Params {
 
 /** The overview's heading, and the text that a link to it shows. */
 const OVERVIEW: Said = [
-  'A node is an NFT that earns ETH. The contract pays you, not us.',
-  'Buy one with a single transfer. Every round credits it on the contract, and only its owner can withdraw.',
+  'Nodes that earn ETH.\nThe contract pays you.',
+  'Each node is an NFT that the contract credits every round. Only its owner can withdraw.',
 ]
 const [, ABOUT] = OVERVIEW
 
@@ -66,16 +65,15 @@ interface Asked {
   /** The page's path in the router's syntax. */
   path: string
   params?: Params
-  /** The answer of /api/tiers; null if we could not read it. */
-  offered?: { tiers: readonly TierRow[] } | null
+  /** What the page shows of the ledger; null if we could not read it. */
+  served?: Served | null
 }
 
 /** The built page with the head of a path, and its first paint. */
-export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
+export function withHead(built: string, settings: HttpSettings, { path, params = {}, served = null }: Asked): string {
   const sale = saleOf(settings)
   const chain = chainInWords(settings)
-  const tiers = offered?.tiers ?? null
-  const tier = path === CHECKOUT ? tiers?.find(({ id }) => id === params.id) : undefined
+  const tier = path === CHECKOUT ? served?.tiers.find(({ id }) => id === params.id) : undefined
   const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
   const given = Object.values(params)[0]
@@ -98,11 +96,11 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
     ...(sale.logoUrl === OWN_LOGO ? ['<link rel="apple-touch-icon" href="/apple-touch-icon.png">'] : []),
-    ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', toJson(offered))]),
+    ...(served === null ? [] : [meta('name', 'node-ledger:served', toJson(served))]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
-  const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers
   const said = title === null ? OVERVIEW : ([title, description] as const)
+  const shown = served && path === CHECKOUT ? { ...served, tiers: tier ? [tier] : [] } : served
   const first = firstPaint(path, said, sale, shown)
   return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }

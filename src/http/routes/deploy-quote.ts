@@ -25,19 +25,12 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
   handle: async ({ query }) => {
-    const { chainId, quoteTier } = deps.settings
+    const { quoteTier } = deps.settings
     const asked = parseTier(query)
     if (isRefusal(asked)) return asked
     const wanted = asked ?? quoteTier
     const quote = await cached(`quote ${wanted ?? ''}`, 30, () =>
-      queryReplica(async (sql) => {
-        const offer = await readOffer(sql, wanted)
-        const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
-        const contractWallets = await modeIn(sql, nextBlock, deps)
-        if (offer === null || whyNotNow(offer) !== null) return null
-        const { priceWei, paymentAddress, tierId } = offer
-        return { priceWei, paymentAddress, chainId, tierId, contractWallets }
-      }),
+      queryReplica((sql) => readQuoteNow(sql, wanted, deps)),
     )
     if (quote !== null) return quote
     if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
@@ -49,6 +42,16 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },
 })
+
+/** The quote for a tier, or for the first on sale; null if there is none now. */
+export async function readQuoteNow(sql: Sql, wanted: string | null, deps: Pick<HttpDeps, 'operator' | 'settings'>) {
+  const offer = await readOffer(sql, wanted)
+  const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
+  const contractWallets = await modeIn(sql, nextBlock, deps)
+  if (offer === null || whyNotNow(offer) !== null) return null
+  const { priceWei, paymentAddress, tierId } = offer
+  return { priceWei, paymentAddress, chainId: deps.settings.chainId, tierId, contractWallets }
+}
 
 /** Who may buy by an inner call in a future block. If only one provider could report the call and the operator does not trust it, no contract may. */
 export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'operator'>): Promise<ContractWalletMode> {
@@ -79,7 +82,8 @@ async function whyWait(sql: Sql): Promise<Wait | null> {
 /** The offer to quote: the named tier. If none is named, the first tier on sale. Null if there is none. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
-  const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null
+  if (paymentAddress === null || !(await hasTerms(sql))) return null
+  const offer = await readQuote(sql, tierId)
   return offer && { ...offer, paymentAddress, waits: await whyWait(sql) }
 }
 

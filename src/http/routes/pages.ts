@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readTiers } from '../../db/reads/public-api.ts'
+import { type DistributionRow, readDistributions, readStats, readTiers } from '../../db/reads/public-api.ts'
+import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
@@ -12,11 +13,12 @@ import { cachedResponseOf } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { CHECKOUT, escaped, SHOPS } from '../pages/first-paint.ts'
+import { CHECKOUT, escaped, type Served, SHOPS } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
-import { LOGO_PATH, noneWhileAway } from './well-known.ts'
+import { readQuoteNow } from './deploy-quote.ts'
+import { LOGO_PATH, noneWhileAway, readDeployment } from './well-known.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 const INDEX = 'index.html'
@@ -60,6 +62,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ico': 'image/x-icon',
   '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
+  '.woff2': 'font/woff2',
 }
 /** Browsers may keep files under assets/ forever, because their names contain a digest of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -151,8 +154,39 @@ function fixedRoutes({ settings, clock }: HttpDeps): Route[] {
   ]
 }
 
+/** A page carries at most so many of the newest rounds, with so many turns in all, because its first paint waits for them. */
+const ROUNDS_MAX = 12
+const TURNS_MAX = 72
+
+/** What a page that sells shows first; null while the database is down. */
+const readServed = async (tools: Tools, tierId: string | undefined): Promise<Served | null> => {
+  const { deps, queryReplica } = tools
+  const [deployment, read] = await Promise.all([
+    readDeployment(tools),
+    queryReplica(async (sql) => ({
+      tiers: (await readTiers(sql)).tiers,
+      rounds: fewOf(await readDistributions(sql, ROUNDS_MAX)),
+      stats: await readStats(sql),
+      quote: tierId === undefined ? null : await readQuoteNow(sql, tierId, deps),
+      everySec: await readIntervalSec(sql),
+    })).catch(noneWhileAway),
+  ])
+  return read && { ...read, deployment }
+}
+
+/** The newest rounds, as many as a page can carry with all their turns. */
+function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
+  let left = TURNS_MAX
+  const tooMany = rounds.findIndex(({ turns }) => {
+    left -= turns.length
+    return left < 0
+  })
+  return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
+}
+
 /** The routes of all pages and of the files they load. */
-export function pages({ deps, cached, queryReplica }: Tools): Route[] {
+export function pages(tools: Tools): Route[] {
+  const { deps, cached } = tools
   const { settings } = deps
   const { publicRpcUrl, frameAncestors, site } = settings
   const logo = site?.brand.logo ?? null
@@ -169,8 +203,10 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   const style = styleSource(built)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
-  const withTiers = (path: string, params: Params) => async () =>
-    withHead(built, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
+  const selling = (path: string, params: Params) => async () => {
+    const id = TIER_ID_FORM.test(params.id ?? '') ? params.id : undefined
+    return withHead(built, settings, { path, params, served: await readServed(tools, id) })
+  }
   const page = (path: string, policy: string) => {
     if (!SELLING.includes(path))
       return pageRoute(
@@ -184,7 +220,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
       cached(
         `page ${path} ${TIER_ID_FORM.test(params.id ?? '') ? params.id : ''}`,
         SOLD_KEPT_SEC,
-        withTiers(path, params),
+        selling(path, params),
       ),
     )
   }

@@ -24,32 +24,33 @@ export function noneWhileAway(error: unknown): null {
   throw error
 }
 
-export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Route => {
+/** The document's content. Without the ledger, the settings (chain and contract) are still enough for owners to withdraw. */
+export async function readDeployment({
+  deps,
+  queryReplica,
+  snapshot,
+}: Pick<Tools, 'deps' | 'queryReplica' | 'snapshot'>) {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
-  const shown = { ...UNNAMED, ...site }
-  const { logo, ...brand } = shown.brand
-  const people = {
-    chainName: shown.chainName,
-    explorerUrl: shown.explorerUrl,
+  const { brand: named, ...shown } = { ...UNNAMED, ...site }
+  const { logo, ...brand } = named
+  const [paymentAddress, maxPerWallet] = await Promise.all([
+    queryReplica(readWalletInForce).catch(noneWhileAway),
+    snapshot.maxPerWallet(),
+  ])
+  return {
+    ...{ chainId, rpcUrl: publicRpcUrl, factoryAddress, maxPerWallet, paymentAddress, embedded },
+    apiBase: new URL('/api', publicUrl).href,
+    ...shown,
     brand: { ...brand, logoUrl: logo === null ? null : LOGO_PATH },
   }
-  const apiBase = new URL('/api', publicUrl).href
-  return {
-    path: '/.well-known/node-ledger.json',
-    methods: ['GET'],
-    limitPerMinute: null,
-    cache: 'public, max-age=60',
-    cors: true,
-    deadlineMs: READ_DEADLINE_MS,
-    handle: () =>
-      cached('well-known', KEPT_SEC, async () => {
-        // Without the ledger, the settings (chain and contract) are still enough for owners to withdraw.
-        const [paymentAddress, maxPerWallet] = await Promise.all([
-          queryReplica(readWalletInForce).catch(noneWhileAway),
-          snapshot.maxPerWallet(),
-        ])
-        const contract = { factoryAddress, maxPerWallet }
-        return { chainId, rpcUrl: publicRpcUrl, ...contract, paymentAddress, apiBase, embedded, ...people }
-      }),
-  }
 }
+
+export const wellKnown = (tools: Tools): Route => ({
+  path: '/.well-known/node-ledger.json',
+  methods: ['GET'],
+  limitPerMinute: null,
+  cache: 'public, max-age=60',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: () => tools.cached('well-known', KEPT_SEC, () => readDeployment(tools)),
+})

@@ -8,6 +8,7 @@ import {
   ether,
   everyTime,
   exactTime,
+  fewFigures,
   localTime,
   relativeTime,
   short,
@@ -29,8 +30,10 @@ interface AmountProps {
   wei: bigint | null
   /** Leaves out the dollars. */
   plain?: boolean
-  /** Shows every decimal, because prices are paid exactly. */
+  /** Shows every decimal. */
   exact?: boolean
+  /** The most figures to show, if that is not as many as usual. */
+  figures?: number
 }
 
 /** Amounts smaller than this are shown in wei, because they would be only zeros in ether. */
@@ -40,28 +43,32 @@ const GWEI = 10n ** 9n
  * Ether rounded down to six decimals. A press shows the exact amount. Dollars are beside it if a price is known. `null`
  * means "not checked".
  */
-export function Amount({ wei, plain = false, exact = false }: AmountProps) {
+export function Amount({ wei, plain = false, exact = false, figures }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
-  if (!exact && wei !== 0n && wei > -GWEI && wei < GWEI)
+  if (!exact && figures === undefined && wei !== 0n && wei > -GWEI && wei < GWEI)
     return <span className="amount">{fill(ui.facts.wei, { n: wei })}</span>
   const usd = plain ? null : dollars(wei, price.data ?? null)
   return (
     <span className="amount" translate="no">
       <span className="ether">
-        <Digits wei={wei} exact={exact} /> ETH
+        <Digits wei={wei} exact={exact} figures={figures} /> ETH
       </span>
       {usd && <span className="usd"> ≈&nbsp;{usd}</span>}
     </span>
   )
 }
 
+/** A price in at most ten figures. A press shows it exactly. */
+export const Price = ({ wei }: { wei: bigint }) => <Amount wei={wei} figures={10} />
+
 /** How many characters fit in a line on a phone. */
 const LINE_CHARS = 20
 
-function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
+function Digits({ wei, exact, figures }: { wei: bigint; exact: boolean; figures: number | undefined }) {
   const [all, setAll] = useState(false)
-  const [short, whole] = [shortEther(wei), ether(wei)]
+  const whole = ether(wei)
+  const short = figures === undefined ? shortEther(wei) : fewFigures(whole, figures)
   if (exact || short === whole)
     return <span className={whole.length > LINE_CHARS ? 'digits all' : 'digits'}>{whole}</span>
   return (

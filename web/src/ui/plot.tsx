@@ -15,12 +15,23 @@ const OF = {
   credit: { some: t.ofCredits, none: t.noCredits },
 }
 
-/** Draws `points`, oldest first. */
-export function Plot({ points, what }: { points: readonly Point[]; what: keyof typeof OF }) {
+interface PlotProps {
+  /** Oldest first. */
+  points: readonly Point[]
+  what: keyof typeof OF
+  /** Before this time there could be no points, so the plot begins there. */
+  since?: Date | null
+}
+
+export function Plot({ points, what, since = null }: PlotProps) {
   const [opened] = useState(Date.now)
   const [range, choose] = useState<Range>(() => rangeFor(points, opened))
   const shown = useMemo(() => pointsIn(points, range, opened), [points, range, opened])
-  const bins = useMemo(() => binned(shown, range, opened), [shown, range, opened])
+  const sinceMs = since?.getTime() ?? 0
+  const bins = useMemo(
+    () => binned(shown, range, opened).filter(({ from }) => from.getTime() + RANGES[range].binMs > sinceMs),
+    [shown, range, opened, sinceMs],
+  )
   const [first, last] = [shown[0], shown.at(-1)]
   const words = {
     n: shown.length,
@@ -44,13 +55,18 @@ export function Plot({ points, what }: { points: readonly Point[]; what: keyof t
   )
 }
 
+/** Fewer bars would be as wide as walls. */
+const BARS_LEAST = 12
+
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]
   const highest = bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n)
-  const [start, middle, end] = [bins[0], bins[bins.length >> 1], bins.at(-1)]
+  const isShort = bins.length < BARS_LEAST
+  const [start, middle, end] = [isShort ? undefined : bins[0], isShort ? bins[0] : bins[bins.length >> 1], bins.at(-1)]
   return (
     <Axes top={`${shortEther(highest)} ETH`} marks={[start, middle, end].map((bin) => bin?.from)} stepMs={binMs}>
       <Bars
+        least={BARS_LEAST}
         bars={bins.map(({ from, wei }) => ({
           key: from.getTime(),
           value: etherAsNumber(wei),

@@ -34,6 +34,8 @@ export const words = {
   kept: {
     title: 'Without this service',
     why: 'Save <file>withdraw.html</file> to your own disk. If this service is ever gone, that file withdraws with your wallet alone. It contacts no server.',
+    digest: 'Its SHA-256:',
+    theDigest: 'digest',
   },
   history: {
     title: 'History',

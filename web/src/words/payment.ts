@@ -1,7 +1,7 @@
 // A payment's states and reasons.
 export const words = {
   title: 'Payment',
-  stands: 'Status',
+  transaction: 'Transaction',
   noHash: 'This is not a transaction hash. One is 0x and 64 hex digits.',
   steps: { seen: 'Seen in a block', checked: 'Checked', minting: 'Being minted', minted: 'Minted' },
   notes: {
@@ -86,6 +86,7 @@ export const words = {
   },
   success: {
     yours: 'Node {id} is yours',
+    balance: '{amount} ETH',
     notScheduled: 'its first round is not scheduled yet',
     expelled:
       'never: the contract’s owner has expelled this node. You can withdraw what it was credited, and the operator sends your payment back',
@@ -117,11 +118,17 @@ export const words = {
     refunded: 'The operator has sent the ether back.',
     refundedBy: 'The operator has sent the ether back, by transaction {hash}.',
     dismissed: 'The operator has closed this payment without a node.',
-    held: '<strong>Held.</strong> {why}',
+    held: 'Held',
     looks: 'The operator reviews it.',
-    nothingLost:
-      'Nothing is lost. Your {amount} is in the payments wallet. {next} Keep the hash. This page shows what happens next.',
-    wentElsewhere: '{amount} went to that wallet. {next} Keep the hash. This page shows what happens next.',
+    nothingLost: 'Nothing is lost: your ether is in the payments wallet. {next} This page shows what happens next.',
+    wentElsewhere: 'Your ether went to that wallet. {next} This page shows what happens next.',
+    received: 'Received',
+    expected: 'Expected',
+    expectedOf: '{amount}, the price of {tier}',
+    paidBy: 'Paid by',
+    paidAt: 'Paid',
+    contact: 'Contact',
+    noContact: 'The operator has named none.',
     ask: '<contact>Ask the operator</contact> about this payment.',
     subject: 'Payment {hash}',
     less: 'It is {amount} less than {tier} costs.',

@@ -1,14 +1,13 @@
 // The page on which a buyer chooses a tier. The checkout itself is checkout.tsx.
 import { Suspense } from 'react'
 import { useParams } from 'wouter'
-import { times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
-import { Offered } from './offered.tsx'
+import { Offered, Thing } from './offered.tsx'
 import { TierCards, Tiers } from './tiers.tsx'
 
 // The payment code loads once the buyer picks a tier.
@@ -22,18 +21,17 @@ export function Buy() {
   if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   return (
-    <Page
-      title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title}
-      lead={tier && fill(t.oneNode, { rate: times(tier.payoutBps) })}
-    >
-      {/* Has the same width while it loads, so that nothing moves. */}
-      <div className={tier || !tiers.data ? 'one-column' : undefined}>
+    <Page title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title} lead={tier && t.lead}>
+      <div className={tier ? 'selling' : undefined}>
         <Shown reading={tiers}>
           {(all) =>
             tier ? (
-              <Suspense fallback={<Offered tier={tier} />}>
-                <Checkout key={id} tier={tier} />
-              </Suspense>
+              <>
+                <Thing tier={tier} />
+                <Suspense fallback={<Offered tier={tier} />}>
+                  <Checkout key={id} tier={tier} />
+                </Suspense>
+              </>
             ) : (
               <>
                 <Empty title={t.noTier} />

@@ -13,6 +13,7 @@ import { Qr } from '../../wallet/qr.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { isPaidSince } from '../payment/intent.ts'
+import { payLink } from './offered.tsx'
 import { Checks } from './preflight.tsx'
 import { Referred, useReferred } from './referred.tsx'
 
@@ -28,7 +29,7 @@ interface ByHandProps {
 
 /** The payment as a QR code and as text. */
 export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
-  const link = `ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}`
+  const link = payLink(quote)
   const to = checksummed(quote.paymentAddress)
   const name = useDeployment().data?.chainName
   const chain = chainInWords({ chainName: name ?? null, chainId: quote.chainId })

@@ -1,15 +1,15 @@
-// Pays for one tier, in one column: the exact amount, how many nodes, the wallet that pays and its checks. There are three ways to pay: a wallet
+// Pays for one tier: the exact amount, how many nodes, the wallet that pays and its checks. There are three ways to pay: a wallet
 // here, another device, or a transfer made elsewhere, by its hash. The page keeps the hashes in its address, so it still follows the transfers after
 // a reload.
 import type { Quote, Tier } from '@node-ledger/client'
 import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
-import { useDeployment, useQuote, useTiers } from '../../ledger.ts'
-import { chainInWords, useSite } from '../../site.ts'
+import { useQuote, useTiers } from '../../ledger.ts'
+import { useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Amount, Countdown, Hash } from '../../ui/facts.tsx'
+import { Countdown, Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
@@ -17,14 +17,13 @@ import { WalletArea } from '../../wallet/area.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { ui } from '../../words/ui.ts'
 import { words as walletWords } from '../../words/wallet.ts'
 import { Claim } from '../payment/claim.tsx'
 import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
-import { Left, PriceOnly } from './offered.tsx'
+import { Recipient, Total } from './offered.tsx'
 import { usePreflight } from './preflight.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
 import { Ladder, labelOf, useMostPerWallet, whoMayBuy } from './tiers.tsx'
@@ -74,12 +73,12 @@ function Payment({ tier }: { tier: Tier }) {
     )
   return (
     <div className="one-column">
-      <Section title={t.pay} aside={<Network />}>
+      <Section title={t.total}>
         <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
           {whyNot ? (
             <NotNow tier={tier} why={whyNot} />
           ) : (
-            <Shown reading={quote} waiting={<PriceOnly tier={tier} />}>
+            <Shown reading={quote} waiting={<Total tier={tier} wei={tier.priceWei} />}>
               {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
             </Shown>
           )}
@@ -132,20 +131,15 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
   const { state, opensAt } = tier
   return (
     <div className="ways">
-      <p className="price">
-        <Amount wei={tier.priceWei} exact />
-      </p>
+      <Total tier={tier} wei={tier.priceWei} />
       <div id={id} className="notice" role="status">
         <p>{why}</p>
         {state === 'upcoming' && opensAt && <p>{rich(t.opening, { time: <Countdown to={opensAt} /> })}</p>}
       </div>
       {state === 'upcoming' && (
-        <>
-          <Left tier={tier} />
-          <button type="button" className="button main wide" disabled aria-describedby={id}>
-            {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
-          </button>
-        </>
+        <button type="button" className="button main wide" disabled aria-describedby={id}>
+          {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
+        </button>
       )}
       <Link href="/buy" className={state === 'upcoming' ? 'button wide' : 'button main wide'}>
         {t.seeOthers}
@@ -175,13 +169,10 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   const quantity = byHand ? 1 : (begun ?? Math.min(wanted, bound.most))
   return (
     <div className="ways">
-      <div>
-        <p className="price">
-          <Amount wei={quote.priceWei * BigInt(quantity)} exact />
-        </p>
+      <Total tier={tier} wei={quote.priceWei * BigInt(quantity)}>
         {quantity > 1 && <p className="note">{fill(t.times, { n: quantity, amount: ether(quote.priceWei) })}</p>}
-        <Left tier={tier} />
-      </div>
+      </Total>
+      <Recipient quote={quote} />
       {!byHand && begun === null && <Quantity quantity={quantity} bound={bound} choose={setWanted} />}
       <Choice
         legend={t.howToPay}
@@ -207,31 +198,6 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
     </div>
   )
 }
-
-/** The network by its sign and name, because a transfer on another network never reaches the sale. */
-function Network() {
-  const { data } = useDeployment()
-  if (!data) return null
-  const name = data.chainName ?? fill(ui.page.chain, { id: String(data.chainId) })
-  return (
-    <span className="network" title={chainInWords(data)}>
-      <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-        <circle cx="10" cy="10" r="10" />
-        {ETHER_CHAINS.includes(data.chainId) ? (
-          <path d="M10 3.2 5.8 10.2 10 12.7l4.2-2.5zM5.8 11.4 10 16.8l4.2-5.4L10 13.9z" />
-        ) : (
-          <text x="10" y="14" textAnchor="middle">
-            {name.charAt(0).toUpperCase()}
-          </text>
-        )}
-      </svg>
-      {name}
-    </span>
-  )
-}
-
-/** Mainnet and its test networks, which show a diamond as their sign. Other networks show their initial. */
-const ETHER_CHAINS: readonly number[] = [1, 11_155_111, 560_048]
 
 const what = (text: ReactNode) => <strong className="what">{text}</strong>
 

@@ -1,28 +1,92 @@
-// What a tier costs and how many are left. Shown until the ways to pay have loaded, so that the price of the first paint stays.
-import type { Tier } from '@node-ledger/client'
-import { Amount } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Waiting } from '../../ui/states.tsx'
+// What the checkout sells and what it asks for. Shown before the code that pays has loaded, so nothing of it moves then.
+import type { Quote, Tier } from '@node-ledger/client'
+import type { ReactNode } from 'react'
+import { checksummed } from '../../format.ts'
+import { useDeployment, useQuote } from '../../ledger.ts'
+import { chainInWords } from '../../site.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Price } from '../../ui/facts.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
-import { leftInWords } from './tiers.tsx'
+import { LastPaid, leftInWords, whoMayBuy } from './tiers.tsx'
 
-/** The checkout before its code has loaded. */
-export const Offered = ({ tier }: { tier: Tier }) => (
-  <Section title={words.buy.pay}>
-    <PriceOnly tier={tier} />
-  </Section>
-)
+const t = words.buy
 
-/** The price, and room for the ways to pay it. */
-export const PriceOnly = ({ tier }: { tier: Tier }) => (
-  <div className="ways">
-    <p className="price">
-      <Amount wei={tier.priceWei} exact />
-    </p>
-    <Left tier={tier} />
-    <Waiting shape="plot" />
-  </div>
-)
+/** The thing itself: its picture, what it paid, and what happens next. */
+export function Thing({ tier }: { tier: Tier }) {
+  return (
+    <div className="thing">
+      <Picture sign={tier.label.slice(0, 1)} line={tier.label} />
+      <LastPaid tier={tier} />
+      <ol className="next">
+        {t.next.map(([step, what]) => (
+          <li key={step}>
+            <strong>{step}</strong> <span className="note">{what}</span>
+          </li>
+        ))}
+      </ol>
+      {(tier.allowlistRoot !== null || tier.holdingWei > 0n) && (
+        <Facts of={{ [words.tiers.whoMay]: whoMayBuy(tier).join(', ') }} />
+      )}
+    </div>
+  )
+}
+
+/** The link with which a wallet pays (EIP-681). */
+export const payLink = ({ paymentAddress, chainId, priceWei }: Quote): string =>
+  `ethereum:${paymentAddress}@${chainId}?value=${priceWei}`
+
+/** The total, and what is left. */
+export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; children?: ReactNode }) {
+  return (
+    <div className="total">
+      <p className="price">
+        <Price wei={wei} />
+      </p>
+      {children}
+      <Left tier={tier} />
+    </div>
+  )
+}
+
+/** To whom, and on which network. */
+export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
+  const { data } = useDeployment()
+  const to = checksummed(paymentAddress)
+  return (
+    <Facts
+      of={{
+        [t.to]: (
+          <>
+            <code translate="no">{to}</code> <CopyButton text={to} what={words.byHand.to.toLowerCase()} />
+          </>
+        ),
+        [t.network]: chainInWords({ chainName: data?.chainName ?? null, chainId }),
+      }}
+    />
+  )
+}
+
+/** The checkout before its code has loaded: a wallet can already pay by the link. */
+export function Offered({ tier }: { tier: Tier }) {
+  const { data: quote } = useQuote(tier.id, tier.state)
+  return (
+    <Section title={t.total}>
+      <div className="ways">
+        <Total tier={tier} wei={quote?.priceWei ?? tier.priceWei} />
+        {quote && (
+          <>
+            <Recipient quote={quote} />
+            <a href={payLink(quote)} className="button main wide">
+              {t.openInWallet}
+            </a>
+          </>
+        )}
+      </div>
+    </Section>
+  )
+}
 
 /** How many nodes of a limited tier are left. */
-export const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>
+const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>

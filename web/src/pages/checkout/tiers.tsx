@@ -1,18 +1,17 @@
 // What is on sale, on one page: a card for each tier with its price, what is left, and its conditions. Also says how buying works.
-import type { Tier } from '@node-ledger/client'
+import type { Distribution, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { cadenceOf, paidByTier } from '../../cadence.ts'
-import { ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
+import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Bars } from '../../ui/bars.tsx'
-import { Amount, Countdown, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Countdown, Mark, Price, Time } from '../../ui/facts.tsx'
 import { Facts, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { ROUNDS_MAX } from '../ledger/rounds.tsx'
 import { Claim } from '../payment/claim.tsx'
 
 const t = words.tiers
@@ -23,7 +22,7 @@ export function Tiers() {
   return (
     <Page title={t.title} lead={t.lead}>
       <Shown reading={tiers} shape="cards">
-        {(all) => <TierCards tiers={all} />}
+        {(all) => <Offers tiers={all} />}
       </Shown>
       <HowItWorks />
       <Questions />
@@ -32,9 +31,26 @@ export function Tiers() {
   )
 }
 
+/** Tiers that can be bought, or will be, have their cards. The others are folded. */
+function Offers({ tiers }: { tiers: readonly Tier[] }) {
+  const isOver = ({ state }: Tier) => state === 'soldOut' || state === 'closed'
+  const over = tiers.filter(isOver)
+  return (
+    <>
+      <TierCards tiers={tiers.filter((tier) => !isOver(tier))} />
+      {over.length > 0 && (
+        <details className="checked">
+          <summary>{fill(t.over, { n: over.length })}</summary>
+          <TierCards tiers={over} />
+        </details>
+      )}
+    </>
+  )
+}
+
 /** How it works in three steps, with the time between two credits according to the last rounds. */
 function HowItWorks() {
-  const { data: rounds = [] } = useRounds(ROUNDS_MAX)
+  const { data: rounds = [] } = useRounds()
   const { chain } = useSite()
   const cadence = cadenceOf(rounds, Date.now())
   return (
@@ -59,16 +75,18 @@ function HowItWorks() {
   )
 }
 
-/** What a first buyer asks, with answers that unfold. */
+/** What a first buyer asks. */
 function Questions() {
   return (
     <Section title={t.questions}>
-      {t.asked.map(([question, answer]) => (
-        <details key={question} className="checked">
-          <summary>{question}</summary>
-          <p>{answer}</p>
-        </details>
-      ))}
+      <dl className="asked">
+        {t.asked.map(([question, answer]) => (
+          <div key={question}>
+            <dt>{question}</dt>
+            <dd>{answer}</dd>
+          </div>
+        ))}
+      </dl>
     </Section>
   )
 }
@@ -77,7 +95,7 @@ const ORDER: readonly Tier['state'][] = ['open', 'upcoming', 'soldOut', 'closed'
 
 export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   const mostOf = useMostPerWallet()
-  const { data: rounds = [] } = useRounds(ROUNDS_MAX)
+  const all = useTiers().data ?? tiers
   if (tiers.length === 0) return <Empty title={t.none} />
   const sorted = tiers.toSorted(
     (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || Number(a.priceWei - b.priceWei),
@@ -85,21 +103,20 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   return (
     <ul className="tiers">
       {sorted.map((tier) => {
-        const steps = stepsOf(tiers, tier)
-        const why = whyNotSold(tier)
+        const steps = stepsOf(all, tier)
         return (
-          <li key={tier.id} className={why === null ? 'card tier' : 'card tier shut'}>
+          <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
             <header>
               <h2>{tier.label}</h2>
               <Standing tier={tier} />
             </header>
             <p className="price">
-              <Amount wei={tier.priceWei} exact />
+              <Price wei={tier.priceWei} />
             </p>
-            <Left tier={tier} />
+            <LastPaid tier={tier} />
             <Facts
               of={{
-                [t.rate]: fill(t.times, { rate: times(tier.payoutBps) }),
+                ...(tier.remaining !== null && { [t.supply]: leftInWords(tier) }),
                 [t.perWallet]: fill(t.upTo, { nodes: fill(t.nodes, { n: mostOf(tier) }) }),
                 ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
                 ...(steps.length > 1 && {
@@ -108,14 +125,13 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
                 ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
               }}
             />
-            <LastPaid isSold={why === null} paid={paidByTier(rounds, tier.id, PAID_MAX)} />
             <p className="act">
-              {why === null ? (
-                <Link href={`/buy/${tier.id}`} className="button main wide">
+              {isSold(tier) ? (
+                <Link href={`/buy/${tier.id}`} className="button wide">
                   {fill(t.buy, { tier: tier.label })}
                 </Link>
               ) : (
-                <Opening tier={tier} tiers={tiers} />
+                <Opening tier={tier} tiers={all} />
               )}
             </p>
           </li>
@@ -135,57 +151,58 @@ function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   return null
 }
 
-/** A tier is nearly sold out below this share of the supply, or this number of nodes. */
-const NEARLY = { share: 0.1, nodes: 3 }
+/** A tier is nearly sold once this share of its supply is sold; the same as in the service. */
+const NEARLY = 0.9
 const isNearlySold = ({ remaining, supply }: Tier) =>
-  remaining !== null && remaining <= Math.max(NEARLY.nodes, (supply ?? 0) * NEARLY.share)
+  remaining !== null && supply !== null && supply - remaining >= supply * NEARLY
 
+/** Says how the sale of a tier stands, unless it is simply open. */
 function Standing({ tier }: { tier: Tier }) {
   const why = whyNotSold(tier)
-  const [tone, said]: [Tone, string] =
-    why !== null ? ['calm', why] : isNearlySold(tier) ? ['warn', t.nearly] : ['good', t.isOpen]
-  return <Mark tone={tone}>{said}</Mark>
-}
-
-/** What is left of the supply, drawn and in words. Renders nothing for a tier without a limit. */
-function Left({ tier }: { tier: Tier }) {
-  if (tier.remaining === null || !tier.supply) return <p className="left note">{t.noLimit}</p>
-  return (
-    <p className="left">
-      <meter min={0} max={tier.supply} value={tier.supply - tier.remaining} aria-hidden="true" />
-      <span>{leftInWords(tier)}</span>
-    </p>
-  )
+  if (why !== null) return <Mark tone="calm">{why}</Mark>
+  return isNearlySold(tier) && <Mark tone="warn">{t.nearly}</Mark>
 }
 
 /** How many rounds a card shows. */
 const PAID_MAX = 12
 
-/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about future rounds. Keeps its room before the first. */
-function LastPaid({ paid, isSold }: { paid: ReturnType<typeof paidByTier>; isSold: boolean }) {
+/** What the last rounds paid a node of a tier: the newest in words, all of them as bars. Before the first: what its terms allow. */
+export function LastPaid({ tier }: { tier: Tier }) {
+  const { data: rounds = [] } = useRounds()
+  const paid = paidByTier(rounds, tier.id, PAID_MAX)
   const last = paid.at(-1)
-  if (!last && !isSold) return null
+  const range = last ? null : rangeOf(rounds, tier.payoutBps)
   return (
     <div className="paid">
       <p>
-        <span className="note">{t.lastPaid}</span>
-        {last ? <Amount wei={last.wei} plain /> : <span className="none">–</span>}
+        {last && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
+        {range && rich(t.mayPay, { strong, least: creditInWords(range.least), most: creditInWords(range.most) })}
       </p>
-      <Bars
-        least={PAID_MAX}
-        bars={paid.map(({ round, at, wei }) => ({
-          key: round,
-          value: etherAsNumber(wei),
-          title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
-        }))}
-      />
       {last && (
-        <p className="visually-hidden">
-          {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
-        </p>
+        <>
+          <Bars
+            least={PAID_MAX}
+            bars={paid.map(({ round, at, wei }) => ({
+              key: round,
+              value: etherAsNumber(wei),
+              title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
+            }))}
+          />
+          <p className="visually-hidden">
+            {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
+          </p>
+        </>
       )}
     </div>
   )
+}
+
+/** What a turn may pay at this rate, by the terms of the newest turn; null if no round has terms. */
+function rangeOf(rounds: readonly Distribution[], payoutBps: number): { least: bigint; most: bigint } | null {
+  const turn = rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
+  if (!turn || turn.minWei === null || turn.maxWei === null) return null
+  const atRate = (wei: bigint) => (wei * BigInt(payoutBps)) / 10_000n
+  return { least: atRate(turn.minWei), most: atRate(turn.maxWei) }
 }
 
 /** All steps of the ladder to which a tier belongs, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */
@@ -225,6 +242,9 @@ function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
 
 /** The name of a tier, as buyers see it. */
 export const labelOf = (tiers: readonly Tier[], id: string): string => tiers.find((tier) => tier.id === id)?.label ?? id
+
+/** True if the tier can be bought now. */
+export const isSold = (tier: Tier): boolean => whyNotSold(tier) === null
 
 /** Why a tier cannot be bought now, in a word or two; null if it can. */
 const whyNotSold = ({ state, soldOut }: Tier): string | null =>

@@ -1,10 +1,12 @@
 // Any node: what it earned, what it holds, and whether the chain agrees.
 import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
+import { percent } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Mark, Time, Turn, useNow } from '../../ui/facts.tsx'
 import { Facts, Page, Section, Summary } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
@@ -24,12 +26,19 @@ const LISTED_MAX = 200
 export function NodePage() {
   const { id } = useParams<{ id: string }>()
   const node = useNode(id, LISTED_MAX)
+  const { data } = node
   return (
-    <Page title={fill(t.title, { id: node.data?.nodeId ?? id })}>
-      <Shown reading={node} shape="tiles">
-        {(detail) => <NodeFacts node={detail} />}
-      </Shown>
-    </Page>
+    <div className="stack pictured">
+      {data && <Picture nodeId={data.nodeId} />}
+      <Page
+        title={fill(t.title, { id: data?.nodeId ?? id })}
+        lead={data && rich(t.lead, { tier: <TierName id={data.tierId} />, time: <Time at={data.mintedAt} /> })}
+      >
+        <Shown reading={node} shape="tiles">
+          {(detail) => <NodeFacts node={detail} />}
+        </Shown>
+      </Page>
+    </div>
   )
 }
 
@@ -58,7 +67,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
         <div className="stack">
           <Summary
             name={f.balance}
-            note={f.byOwner}
+            note={node.balanceWei > 0n ? <ToWithdraw /> : f.byOwner}
             of={{
               [f.credited]: <Amount wei={node.creditedWei} />,
               [f.withdrawn]: <Amount wei={node.withdrawnWei} />,
@@ -68,17 +77,16 @@ function NodeFacts({ node }: { node: NodeDetail }) {
             <Amount wei={node.balanceWei} />
           </Summary>
           <Section title={t.earned}>
-            <Earned credits={node.credits} />
+            <AgainstCost node={node} />
+            <Earned node={node} />
           </Section>
         </div>
         <Section title={t.record} aside={<ChainMark node={node} />}>
           <Facts
             of={{
-              [t.tier]: <TierName id={node.tierId} />,
               [t.owner]: <Address of={node.owner} />,
               [t.paid]:
                 node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />,
-              [t.minted]: <Time at={node.mintedAt} />,
               [t.payment]: <Hash of={node.paymentTxHash} />,
               [t.mint]: <Hash of={node.mintTxHash} />,
             }}
@@ -93,6 +101,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
           rows={node.credits}
           keyOf={({ id }) => String(id)}
           columns={CREDITS}
+          first={10}
           empty={<Empty title={t.notCredited}>{t.firstTurn}</Empty>}
         />
       </Section>
@@ -163,12 +172,41 @@ function ChainSays({ node }: { node: NodeDetail }) {
   )
 }
 
-function Earned({ credits }: { credits: readonly Credit[] }) {
+/** Only the owner's wallet can withdraw, on the owner's own page. */
+const ToWithdraw = () => (
+  <span className="buttons">
+    <Link href="/owner" className="button main">
+      {t.withdraw}
+    </Link>
+    <span className="note">{t.byItsOwner}</span>
+  </span>
+)
+
+/** How much of its price a node has earned back. */
+function AgainstCost({ node: { creditedWei, priceWei } }: { node: NodeDetail }) {
+  if (priceWei === null || priceWei === 0n) return null
+  const bps = Number((creditedWei * 10_000n) / priceWei)
+  return (
+    <div className="cost">
+      <p>
+        {rich(t.ofCost, {
+          strong: (text) => <strong>{text}</strong>,
+          share: percent(bps),
+          earned: <Amount wei={creditedWei} plain />,
+          paid: <Amount wei={priceWei} plain />,
+        })}
+      </p>
+      <meter min={0} max={10_000} value={Math.min(bps, 10_000)} aria-hidden="true" />
+    </div>
+  )
+}
+
+function Earned({ node: { credits, mintedAt } }: { node: NodeDetail }) {
   const points = credits
     .flatMap(({ createdAt, amountWei }) => (createdAt ? [{ at: createdAt, wei: amountWei }] : []))
     .reverse()
   if (points.length === 0) return <Empty title={t.nothingYet}>{t.plotBegins}</Empty>
-  return <Plot points={points} what="credit" />
+  return <Plot points={points} what="credit" since={mintedAt} />
 }
 
 const CREDITS: readonly Column<Credit>[] = [

@@ -1,39 +1,40 @@
-// The product page: what a node is, proof that it pays, what it costs, what is left. The ledger's figures come last.
-import type { Cover, Stats } from '@node-ledger/client'
+// The product page: what a node brought, proof of it, what a node costs, what is left. The ledger's figures come last.
+import type { Cover, Distribution, Stats, Tier } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { figure, percent } from '../../format.ts'
-import { useCover, useRounds, useStats, useTiers } from '../../ledger.ts'
+import { cadenceOf } from '../../cadence.ts'
+import { ether, everySpan, fewFigures, figure, short } from '../../format.ts'
+import { useCover, useDeployment, useRounds, useStats, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutLink } from '../../ui/explorer.tsx'
 import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
-import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
+import { Facts, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { TierCards } from '../checkout/tiers.tsx'
+import { isSold, TierCards } from '../checkout/tiers.tsx'
 import { Proof } from './proof.tsx'
-import { ROUNDS_MAX, RoundsPlot, RoundsTable } from './rounds.tsx'
+import { RoundsTable } from './rounds.tsx'
 
 const t = words.overview
 
 export function Overview() {
   const stats = useStats()
   const cover = useCover()
-  const rounds = useRounds(ROUNDS_MAX)
+  const rounds = useRounds()
   const tiers = useTiers()
   return (
     <>
       <div className="hero">
-        <div className="stack">
-          <Page title={null} heading={t.heading} lead={t.lead}>
-            <p className="buttons">
-              <Link href="/buy" className="button main big">
-                {t.buy}
-              </Link>
-              <Seller />
-            </p>
-          </Page>
-        </div>
+        <Page title={null} heading={t.heading} lead={t.lead}>
+          <p className="buttons">
+            <Link href="/buy" className="button main big">
+              {t.buy}
+              {priceFrom(tiers.data ?? [])}
+            </Link>
+            <Seller />
+          </p>
+        </Page>
+        <Earned rounds={rounds.data} totalWei={stats.data?.totalDistributedWei ?? null} />
         <Proof rounds={rounds.data ?? []} />
       </div>
       <section className="offer" aria-labelledby="offer">
@@ -42,34 +43,55 @@ export function Overview() {
           <Link href="/buy">{t.how}</Link>
         </header>
         <Shown reading={tiers} shape="cards">
-          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
+          {(all) => <TierCards tiers={all.filter(({ state }) => state === 'open' || state === 'upcoming')} />}
         </Shown>
       </section>
       <div className="columns">
-        <Section title={t.overTime} aside={<Link href="/rounds">{t.allRounds}</Link>}>
-          <Shown reading={rounds} shape="plot">
-            {(all) => <RoundsPlot rounds={all} />}
-          </Shown>
+        <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
+          <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 6)} few />}</Shown>
         </Section>
-        <Section title={t.cover}>
-          <Shown reading={cover} shape="plot">
-            {(reading) => <CoverGauge cover={reading} />}
+        <Section title={t.ledger}>
+          <Shown reading={stats} lines={4}>
+            {(totals) => <Totals totals={totals} />}
+          </Shown>
+          <Shown reading={cover} lines={2}>
+            {(reading) => <Covered cover={reading} />}
           </Shown>
         </Section>
       </div>
-      <Section title={t.latest}>
-        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} few />}</Shown>
-      </Section>
-      <Shown reading={stats} shape="tiles">
-        {(totals) => <Glance totals={totals} />}
-      </Shown>
     </>
   )
 }
 
-/** Who sells, and how to contact them. */
+/** The lowest price at which a node can be bought now. */
+function priceFrom(tiers: readonly Tier[]): string {
+  const [cheapest] = tiers.filter(isSold).toSorted((a, b) => (a.priceWei < b.priceWei ? -1 : 1))
+  return cheapest ? fill(t.from, { amount: fewFigures(ether(cheapest.priceWei), 10) }) : ''
+}
+
+/** What a node got in the newest round, how often that comes, and what all nodes got so far. */
+function Earned({ rounds, totalWei }: { rounds: readonly Distribution[] | undefined; totalWei: bigint | null }) {
+  const [last] = rounds ?? []
+  if (!last) return <div className="yield note">{rounds && `${words.rounds.none} ${words.rounds.first}`}</div>
+  const cadence = cadenceOf(rounds ?? [], Date.now())
+  const perNode = ether(last.totalWei / BigInt(last.nodeCount))
+  return (
+    <div className="yield">
+      <p className="earned" title={`${perNode} ETH`} translate="no">
+        {fewFigures(perNode, 5)} <span>ETH</span>
+      </p>
+      <p>{cadence ? fill(t.earnedEvery, { span: everySpan(cadence.intervalSec) }) : t.earned}</p>
+      {totalWei !== null && <p className="note">{rich(t.sinceStart, { amount: <Amount wei={totalWei} plain /> })}</p>}
+    </div>
+  )
+}
+
+/** Who sells, and how to contact them. A sale without a name is known by its wallet; in development, the page says how to name it. */
 function Seller() {
-  const { name, contact, termsUrl } = useSite()
+  const { contact, termsUrl } = useSite()
+  const { data } = useDeployment()
+  if (!data) return null
+  const name = data.brand.name ?? (data.embedded ? t.nameIt : short(data.paymentAddress ?? ''))
   return (
     <span className="note">
       {fill(t.soldBy, { name })}
@@ -89,80 +111,59 @@ function Seller() {
   )
 }
 
-/** The totals, in four figures. */
-function Glance({ totals }: { totals: Stats }) {
+function Totals({ totals }: { totals: Stats }) {
   const rounds = fill(t.rounds, { n: totals.totalDistributions })
+  const at = totals.lastDistributionAt
   return (
-    <dl className="tiles">
-      <Figure name={t.nodes} note={fill(t.owners, { n: totals.totalOwners })}>
-        {figure(totals.totalNodes)}
-      </Figure>
-      <Figure
-        name={t.distributed}
-        note={
-          totals.lastDistributionAt
-            ? rich(t.lastRound, { rounds, time: <Time at={totals.lastDistributionAt} /> })
-            : rounds
-        }
-      >
-        <Amount wei={totals.totalDistributedWei} />
-      </Figure>
-      <Figure name={t.withdrawn} note={rich(t.outstanding, { amount: <Amount wei={totals.outstandingWei} plain /> })}>
-        <Amount wei={totals.totalWithdrawnWei} />
-      </Figure>
-      <Figure name={t.sales}>
-        <Amount wei={totals.totalSalesWei} />
-      </Figure>
-    </dl>
+    <Facts
+      className="facts tally"
+      of={{
+        [t.nodes]: <Tally note={fill(t.owners, { n: totals.totalOwners })}>{figure(totals.totalNodes)}</Tally>,
+        [t.distributed]: (
+          <Tally note={at ? rich(t.lastRound, { rounds, time: <Time at={at} /> }) : rounds}>
+            <Amount wei={totals.totalDistributedWei} />
+          </Tally>
+        ),
+        [t.withdrawn]: (
+          <Tally note={rich(t.outstanding, { amount: <Amount wei={totals.outstandingWei} plain /> })}>
+            <Amount wei={totals.totalWithdrawnWei} />
+          </Tally>
+        ),
+        [t.sales]: <Amount wei={totals.totalSalesWei} />,
+      }}
+    />
   )
 }
 
-/** A gauge that is full if the balance covers the debt. */
-function CoverGauge({ cover }: { cover: Cover }) {
-  const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
-  if (contractBalanceWei === null || outstandingWei === null) {
-    return <Empty title={words.cover.unchecked}>{words.cover.whyUnchecked}</Empty>
-  }
-  const share = coverBps === null ? 1 : Math.min(coverBps / 10_000, 1)
+const Tally = ({ children, note }: { children: React.ReactNode; note: React.ReactNode }) => (
+  <>
+    {children} <span className="note">{note}</span>
+  </>
+)
+
+/** Whether the contract holds what it owes, in figures. */
+function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSolvent, ...read } }: { cover: Cover }) {
+  const c = words.cover
+  if (contractBalanceWei === null || outstandingWei === null) return <Empty title={c.unchecked}>{c.whyUnchecked}</Empty>
+  const isShort = surplusWei !== null && surplusWei < 0n
   return (
-    <div className="cover">
-      <svg
-        viewBox="0 0 120 68"
-        role="img"
-        aria-label={
-          coverBps === null ? words.cover.nothingOwed : fill(words.cover.covered, { share: percent(coverBps) })
-        }
-      >
-        <path className="track" d="M10 60a50 50 0 0 1 100 0" pathLength="1" />
-        <path
-          className={isSolvent ? 'level good' : 'level bad'}
-          d="M10 60a50 50 0 0 1 100 0"
-          pathLength="1"
-          strokeDasharray={`${share} 1`}
-        />
-        <text x="60" y="52" textAnchor="middle" fontSize="15">
-          {coverBps === null ? '–' : percent(coverBps)}
-        </text>
-      </svg>
-      <p>
-        {isSolvent === null ? (
-          <Unknown />
-        ) : (
-          <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? words.cover.solvent : words.cover.short}</Mark>
-        )}
-      </p>
-      <Facts
-        of={{
-          [words.cover.holds]: <Amount wei={contractBalanceWei} />,
-          [words.cover.owes]: <Amount wei={outstandingWei} />,
-          ...(surplusWei !== null && surplusWei < 0n
-            ? { [words.cover.lacks]: <Amount wei={-surplusWei} /> }
-            : { [words.cover.surplus]: <Amount wei={surplusWei} /> }),
-        }}
-      />
-      <p className="note">
-        {rich(words.cover.readAt, { block: <Block of={blockNumber} />, time: <Time at={checkedAt} /> })}
-      </p>
-    </div>
+    <Facts
+      className="facts tally"
+      of={{
+        [c.contract]:
+          isSolvent === null ? (
+            <Unknown />
+          ) : (
+            <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
+          ),
+        [c.holds]: (
+          <Tally note={rich(c.readAt, { block: <Block of={read.blockNumber} />, time: <Time at={read.checkedAt} /> })}>
+            <Amount wei={contractBalanceWei} />
+          </Tally>
+        ),
+        [c.owes]: <Amount wei={outstandingWei} />,
+        ...(isShort && { [c.lacks]: <Amount wei={-surplusWei} /> }),
+      }}
+    />
   )
 }

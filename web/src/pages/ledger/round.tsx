@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
 import { figure, times } from '../../format.ts'
-import { nameOf, useDeployment, useRounds, useTiers } from '../../ledger.ts'
+import { nameOf, ROUNDS_MAX, useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
@@ -13,13 +13,12 @@ import { part } from '../../ui/part.ts'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { ROUNDS_MAX } from './rounds.tsx'
 
 const t = words.round
 
 export function Round() {
   const { id } = useParams<{ id: string }>()
-  const rounds = useRounds(ROUNDS_MAX)
+  const rounds = useRounds()
   const round = rounds.data?.find((candidate) => String(candidate.id) === id)
   return (
     <Page title={fill(t.title, { id })} lead={round && <Lead round={round} />}>

@@ -10,13 +10,10 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 
-/** How many rounds the service lists at most. */
-export const ROUNDS_MAX = 200
-
 const t = words.rounds
 
 export function Rounds() {
-  const rounds = useRounds(ROUNDS_MAX)
+  const rounds = useRounds()
   return (
     <Page title={t.title} lead={t.lead}>
       <Section title={words.overview.overTime}>

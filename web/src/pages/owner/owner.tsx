@@ -9,6 +9,7 @@ import { isFramed } from '../../frame.ts'
 import { kept } from '../../kept.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
+import { CopyButton } from '../../ui/copy.tsx'
 import { Address } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
@@ -66,9 +67,20 @@ function SignedInOrNot() {
 
 /** The page that works without the service. Owners save it while the service is up. */
 function Kept() {
+  const digest = useQuery({
+    queryKey: ['digest'],
+    queryFn: async () => (await (await fetch('/.well-known/withdraw.sha256')).text()).split(' ')[0] ?? null,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   return (
     <Section title={words.kept.title}>
       <p>{rich(words.kept.why, { file: (text) => <a href="/withdraw.html">{text}</a> })}</p>
+      {digest.data && (
+        <p className="note whole">
+          {words.kept.digest} <code translate="no">{digest.data}</code>{' '}
+          <CopyButton text={digest.data} what={words.kept.theDigest} />
+        </p>
+      )}
     </Section>
   )
 }
@@ -97,15 +109,15 @@ function SignIn() {
   return (
     <div className={wallet ? 'stack' : 'one-column'}>
       {wallet && !hasLapsed && <OfWallet wallet={wallet} />}
-      <Section title={words.signIn}>
+      <Section title={words.yourWallet}>
         <div className={wallet ? 'stack narrow' : 'stack'}>
           {hasLapsed && (
             <p className="notice warn" role="status">
               {words.lapsed}
             </p>
           )}
-          <p>{words.why}</p>
           <Connect />
+          <p className="note">{words.why}</p>
           {wallet && <SignInWith wallet={wallet} />}
           <p className="note">
             {rich(words.onlyLooking, {

@@ -3,7 +3,7 @@ import { useParams } from 'wouter'
 import { HASH } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
-import { Page, Section } from '../../ui/page.tsx'
+import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { words } from '../../words/payment.ts'
 import { ui } from '../../words/ui.ts'
@@ -15,26 +15,17 @@ export function PaymentPage() {
   const txHash = hash.toLowerCase()
   const intent = readIntent()
   return (
-    <Page
-      title={words.title}
-      lead={
-        <span className="whole">
-          <InExplorer kind="tx" id={txHash}>
-            <code translate="no">{txHash}</code>
-          </InExplorer>{' '}
-          <CopyButton text={txHash} what={ui.copy.transaction} />
-        </span>
-      }
-    >
+    <Page title={words.title}>
       {HASH.test(txHash) ? (
-        <div className="one-column wider">
-          <Section title={words.stands}>
-            <PaymentSteps
-              key={txHash}
-              txHash={txHash}
-              payer={intent?.sent.includes(txHash) ? intent.payer : undefined}
-            />
-          </Section>
+        <div className="one-column wider paying">
+          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.sent.includes(txHash) ? intent.payer : undefined} />
+          <p className="whole note">
+            {words.transaction}{' '}
+            <InExplorer kind="tx" id={txHash}>
+              <code translate="no">{txHash}</code>
+            </InExplorer>{' '}
+            <CopyButton text={txHash} what={ui.copy.transaction} />
+          </p>
         </div>
       ) : (
         <Empty title={words.noHash} />

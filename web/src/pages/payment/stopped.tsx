@@ -4,7 +4,8 @@ import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
 import { useSite } from '../../site.ts'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Amount, Hash } from '../../ui/facts.tsx'
+import { Address, Amount, ExactTime, Hash, Mark } from '../../ui/facts.tsx'
+import { Facts } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
@@ -21,23 +22,36 @@ export function Stopped({ payment }: { payment: Payment }) {
       </p>
     )
   if (payment.status === 'dismissed') return <p className="notice warn">{t.dismissed}</p>
+  const { reason, valueWei } = payment
   return (
-    <div className="notice warn held">
+    <section className="card held">
+      <Mark tone="warn">{t.held}</Mark>
+      <h2>{reason ? words.reasons[reason] : t.looks}</h2>
       <p>
-        {rich(t.held, {
-          strong: (text) => <strong>{text}</strong>,
-          why: payment.reason ? words.reasons[payment.reason] : t.looks,
-        })}{' '}
-        {payment.reason === 'wrongAmount' && <Difference wei={payment.valueWei} />}
+        {reason === 'wrongAmount' && <Difference wei={valueWei} />}{' '}
+        {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
       </p>
-      <p>
-        {rich(payment.reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, {
-          amount: <Amount wei={payment.valueWei} />,
-          next: <Next payment={payment} />,
-        })}
-      </p>
-      <Contact txHash={payment.txHash} />
-    </div>
+      <HeldFacts payment={payment} />
+    </section>
+  )
+}
+
+/** What the buyer and the operator need to settle it: what came, what was expected, from whom and when, and whom to ask. */
+function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId } }: { payment: Payment }) {
+  const tiers = useTiers().data ?? []
+  const tier = reason === 'wrongAmount' ? nearestTier(valueWei, tiers) : tiers.find(({ id }) => id === tierId)
+  return (
+    <Facts
+      of={{
+        [t.received]: <Amount wei={valueWei} exact />,
+        ...(tier && {
+          [t.expected]: rich(t.expectedOf, { amount: <Amount wei={tier.priceWei} exact plain />, tier: tier.label }),
+        }),
+        ...(from && { [t.paidBy]: <Address of={from} /> }),
+        ...(paidAt && { [t.paidAt]: <ExactTime at={paidAt} /> }),
+        [t.contact]: <Contact txHash={txHash} />,
+      }}
+    />
   )
 }
 
@@ -74,8 +88,8 @@ const NEXT = {
 /** How to contact the operator, in a message that contains the hash. */
 function Contact({ txHash }: { txHash: string }) {
   const { contact } = useSite()
-  if (!contact) return null
-  return <p>{rich(t.ask, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}</p>
+  if (!contact) return t.noContact
+  return rich(t.ask, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })
 }
 
 /** The link to the operator's contact. If it opens a mail, the mail names the payment. */

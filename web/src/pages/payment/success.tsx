@@ -2,9 +2,11 @@
 import type { NodeDetail, Payment } from '@node-ledger/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { ether, fewFigures } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Countdown } from '../../ui/facts.tsx'
+import { Picture } from '../../ui/picture.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { TierName } from '../ledger/address.tsx'
@@ -34,14 +36,15 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
   return (
     <>
       <div className={justCame ? 'success came' : 'success'}>
-        <svg viewBox="0 0 48 48" width="48" height="48" aria-hidden="true">
-          <circle cx="24" cy="24" r="22" />
-          <path d="M14 25l7 7 13-15" pathLength="1" />
-        </svg>
+        <Picture nodeId={nodeId} line={node ? fill(t.balance, { amount: fewFigures(ether(node.balanceWei), 10) }) : ''} />
         <div>
-          <h3 ref={heading} tabIndex={-1}>
+          <svg className="check" viewBox="0 0 48 48" width="40" height="40" aria-hidden="true">
+            <circle cx="24" cy="24" r="22" />
+            <path d="M14 25l7 7 13-15" pathLength="1" />
+          </svg>
+          <h2 ref={heading} tabIndex={-1}>
             {fill(t.yours, { id: nodeId })}
-          </h3>
+          </h2>
           <p>
             <TierName id={payment.tierId} />
             {node && (
@@ -51,13 +54,13 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
               </>
             )}
           </p>
-        </div>
-        <div className="buttons">
-          <Link href={`/node/${nodeId}`} className="button main">
-            {t.see}
-          </Link>
-          {children}
-          <Share nodeId={nodeId} />
+          <div className="buttons">
+            <Link href={`/node/${nodeId}`} className="button main">
+              {t.see}
+            </Link>
+            {children}
+            <Share nodeId={nodeId} />
+          </div>
         </div>
       </div>
       {isOneOfSeveral ? (
