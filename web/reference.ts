@@ -1,4 +1,4 @@
-// The API's reference for people: api/openapi.yaml as HTML, made at build time, so /docs needs no script and loads nothing.
+// The API's reference for people: api/openapi.yaml as HTML, made at build time. It reads without a script; public/try.js sends its requests.
 import { readFileSync } from 'node:fs'
 import { marked } from 'marked'
 import { parse } from 'yaml'
@@ -22,6 +22,7 @@ interface Parameter {
   in: string
   required?: boolean
   description?: string
+  example?: unknown
   schema: Schema
 }
 interface Content {
@@ -70,7 +71,7 @@ export function referenceOf(file: string): string {
   )
   return framed(
     '<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>',
-    `${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${schemas.join('')}</div>`,
+    `${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${schemas.join('')}</div><script src="/try.js" defer></script>`,
   )
 }
 
@@ -84,6 +85,7 @@ function operationOf(api: Api, { method, path, operationId, summary, description
     operationId,
     `<code><span class="method ${method}">${method.toUpperCase()}</span> ${path}</code> <span class="note">${text(summary)}</span>`,
     prose(description) +
+      commandOf(method, path, asked, body?.example) +
       table(
         ['Parameter', 'Type', 'What it is'],
         asked.map((one) => [
@@ -102,6 +104,22 @@ function operationOf(api: Api, { method, path, operationId, summary, description
       ) +
       answers.map(([, { content }]) => exampleOf(Object.values(content ?? {})[0])).join(''),
   )
+}
+
+/** These answers never end, or are a sign-in's. A command shows them, but a press does not. */
+const NOT_TRIED = /events|auth/
+
+/** A route as a command, with examples for what it asks, and a form that sends it from the page. */
+function commandOf(method: string, path: string, asked: readonly Parameter[], body: unknown): string {
+  const valueOf = ({ example }: Parameter) => String(example ?? '')
+  const query = asked.filter((one) => one.in === 'query' && one.required)
+  const target =
+    path.replace(/\{(\w+)\}/g, (_, name) => asked.filter((one) => one.name === name).map(valueOf).join('')) +
+    query.map((one, index) => `${index === 0 ? '?' : '&'}${one.name}=${valueOf(one)}`).join('')
+  const data = body === undefined ? '' : ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+  const command = `<pre tabindex="0" aria-label="Command">${escaped(`curl -s${method === 'post' ? ' -X POST' : ''} '{origin}${target}'${data}`)}</pre>`
+  if (method !== 'get' || NOT_TRIED.test(path)) return command
+  return `${command}<form class="inline"><input name="path" value="${escaped(target)}" aria-label="Path" spellcheck="false"><button class="button">Try it</button></form><pre hidden tabindex="0" aria-label="Answer"></pre>`
 }
 
 /** A part that opens at a press. A link to `id` opens it, because that is inside. */

@@ -92,12 +92,13 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   }),
 
   'owner.supply': checkEach('NodeLedgerTierNearlySold', ofLedger(readTiersNow), null, (tier) => {
-    const { tierId, supply, sold, reserved } = tier
+    const { tierId, state, supply, sold, reserved } = tier
     if (supply === null) return null
     const todo = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
     return {
       says: `of tier ${tierId}, ${sold} of ${supply} are sold, and ${reserved} are being paid for`,
-      warn: isNearlySold(sold, supply) && todo,
+      // As the alert: a step that sold out as planned asks for nothing.
+      warn: state === 'open' && isNearlySold(sold, supply) && todo,
     }
   }),
 

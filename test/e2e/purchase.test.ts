@@ -29,7 +29,7 @@ describe('a purchase in a browser', { skip: noBrowser }, () => {
     const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
 
     await page.goto(service.url)
-    await page.getByRole('heading', { level: 1, name: /^A node is an NFT that earns ETH/ }).waitFor()
+    await page.getByRole('heading', { level: 1, name: /^Nodes that earn ETH/ }).waitFor()
     await page.goto(`${service.url}/buy`)
     await page.getByRole('link', { name: 'Buy Basic' }).click()
     await press('Connect a wallet')

@@ -1,4 +1,4 @@
-// The API's reference on /docs: a page without a script of its own, in the pages' frame.
+// The API's reference on /docs, in the pages' frame: it reads without a script, and a route can be tried in place.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { complaintsOf, contrastViolations, noBrowser, startBrowser, violations } from '../support/chromium.ts'
@@ -36,6 +36,11 @@ for (const width of [360, 1280])
       await page.goto(`http://127.0.0.1:${service.port}/docs`)
       await page.getByRole('heading', { level: 1, name: 'API' }).waitFor()
       assert.deepEqual(await violations(page), [])
+      const route = page.locator('details').filter({ has: page.locator('#getTiers') })
+      await route.locator('summary').click()
+      await route.getByText(`curl -s 'http`).waitFor()
+      await route.getByRole('button', { name: 'Try it' }).click()
+      await route.getByLabel('Answer').getByText(/^200\n\{\s+"tiers": \[\]/).waitFor()
       await page.emulateMedia({ colorScheme: 'dark' })
       assert.deepEqual(await contrastViolations(page), [])
       assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)

@@ -27,7 +27,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       .getByText(/Entered: .* from block/)
       .waitFor()
     await confirm('Done')
-    await page.getByText('off sale', { exact: true }).waitFor()
+    await page.getByRole('heading').getByText('not on sale', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create a tier…' }).click()
     await dialog().getByLabel('Its permanent id').fill('extra')
     await dialog().getByLabel('Its name').fill('Extra')

@@ -30,7 +30,7 @@ describe('facts', { skip: noBrowser }, () => {
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
   const card = (page: Page, tier: string) => page.locator('.tier').filter({ hasText: tier })
 
-  test('a price of many digits stays within its card, however many stand side by side', async () => {
+  test('a price has at most ten figures; all of them, at a press, stay within its card', async () => {
     // On both sides of the length from which every amount may break.
     for (const [priceWei, width] of [1_234_567_890_123_456_789n, 12_345_678_901_234_567_890n].flatMap((priceWei) =>
       [360, 760, 1280].map((width) => [priceWei, width] as const),
@@ -43,6 +43,9 @@ describe('facts', { skip: noBrowser }, () => {
       })
       for (const path of ['/buy', '/buy/basic']) {
         await page.goto(at(path))
+        const price = page.locator('.price .more').first()
+        assert.match(await price.innerText(), /^1[.0-9]{10}$/, 'at most ten figures')
+        await price.click()
         await page
           .getByText(`.${priceWei % 10n ** 18n}`.replace(/0$/, ''))
           .first()

@@ -60,8 +60,8 @@ describe('the focus', { skip: noBrowser }, () => {
   })
 
   test('goes to the part around a retry that succeeds', async () => {
-    await page.route('**/api/stats', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
-    await page.goto(at('/'))
+    await page.route('**/api/distributions*', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
+    await page.goto(at('/round/1'))
     await page.getByRole('button', { name: 'Try again' }).focus()
     await page.unrouteAll()
     await press('Try again')

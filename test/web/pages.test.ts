@@ -23,7 +23,7 @@ import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 const TRANSFER_BYTES_MAX = 180_000
 const REQUESTS_MAX = 20
 const PAGES = {
-  '/': /^A node is an NFT that earns ETH/,
+  '/': /^Nodes that earn ETH/,
   '/tiers': 'Buy a node',
   '/rounds': 'Rounds',
   '/round/1': 'Round 1',
@@ -108,7 +108,7 @@ describe('the pages', { skip: noBrowser }, () => {
   test('a browser of another locale reads English, with its own numbers and dates', async () => {
     const page = await (await browser.newContext({ locale: 'de-DE' })).newPage()
     await page.goto(at('/node/1'))
-    const minted = page.locator('.facts time').first()
+    const minted = page.locator('.lead time').first()
     await minted.waitFor()
     assert.match((await minted.getAttribute('title')) ?? '', /^\d\d\.\d\d\.\d{4}, .* UTC$/)
     assert.match(await minted.innerText(), /^last year$|ago$/)
@@ -143,7 +143,8 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.route('**/turns?*', (route) => route.abort())
     await page.route('**/api/distributions*', async (route) => {
       const response = await route.fetch()
-      const rounds = (await response.json()) as { turns: { amountWei: string; count: number }[] }[]
+      const rounds = (await response.json()) as { totalWei: string; turns: { amountWei: string; count: number }[] }[]
+      if (rounds[0]) rounds[0].totalWei = '1'
       for (const turn of rounds[0]?.turns ?? []) turn.amountWei = '1'
       for (const turn of rounds[1]?.turns ?? []) turn.count = 2
       await route.fulfill({ response, json: rounds })
@@ -151,7 +152,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/'))
     await page.locator('.proof').getByRole('link', { name: 'round 2' }).waitFor()
     await page.getByText('paid several turns at once. Its own page').waitFor()
-    await page.route('**/api/stats', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
+    await page.route('**/api/cover', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
     await page.goto(at('/'))
     await page.getByText('The service cannot answer this right now.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1)
@@ -168,8 +169,8 @@ describe('the pages', { skip: noBrowser }, () => {
       })
       await page.goto(at(path))
       // What is sold came with the page.
-      const isShop = ['/tiers', '/buy'].includes(path)
-      for (const sign of isShop ? ['.tier', '.notice.warn'] : ['[aria-label="Loading"]', 'main [role="alert"]']) {
+      const isShop = ['/', '/tiers', '/buy', '/buy/basic'].includes(path)
+      for (const sign of isShop ? ['.price', '.notice.warn'] : ['[aria-label="Loading"]', 'main [role="alert"]']) {
         await page.locator(sign).first().waitFor()
         await page.getByRole('heading', { level: 1 }).waitFor()
         assert.deepEqual(await violations(page), [], path)

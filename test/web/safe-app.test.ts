@@ -128,7 +128,7 @@ describe('as a Safe App', { skip: noBrowser }, () => {
     const [, inside] = page.frames()
     assert.deepEqual(inside && (await violations(inside)), [])
     const [tab] = await Promise.all([page.waitForEvent('popup'), signIn.click()])
-    await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await tab.getByRole('heading', { name: 'Your wallet' }).waitFor()
   })
 
   test('the console is in no frame, and neither is a page for an unlisted site', async () => {

@@ -65,6 +65,7 @@ test('the pages offer nothing meanwhile, and a payment shows whom it waits for',
     await page.getByText('up to 3 nodes').first().waitFor()
     assert.equal(await page.getByText('up to 10 nodes').count(), 0)
     // A price of 18 digits stays in its card.
+    await page.getByRole('button', { name: '0.012345678', exact: true }).click()
     await page.getByText('0.012345678901234567').waitFor()
     const overflows =
       'document.querySelectorAll(".tier").values().filter((one) => one.scrollWidth > one.clientWidth).toArray().length'

@@ -192,7 +192,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.equal(await declinesGifts(), false)
 
     await press(page, 'Sign out')
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('heading', { name: 'Your wallet' }).waitFor()
     assert.deepEqual(faultsIn(complaints), [])
   })
 

@@ -152,6 +152,7 @@ export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragmen
 export interface TierNow {
   tierId: string
   onSale: boolean
+  state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
   reserved: number
   supply: number | null
@@ -161,7 +162,7 @@ export interface TierNow {
 /** The latest version of every tier, as it is now. */
 export async function readTiersNow(sql: Sql): Promise<TierNow[]> {
   return await sql<TierNow[]>`
-    SELECT tier_id AS "tierId", on_sale AS "onSale", sold, reserved, supply, cap FROM (${tiersNow(sql, await countPlaces(sql))}) now
+    SELECT tier_id AS "tierId", on_sale AS "onSale", state, sold, reserved, supply, cap FROM (${tiersNow(sql, await countPlaces(sql))}) now
     ORDER BY tier_no`
 }
 

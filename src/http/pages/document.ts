@@ -1,4 +1,4 @@
-// Documents in the pages' frame: the runbook and the API's reference, as HTML made by `npm run build`. They load nothing but the logo.
+// Documents in the pages' frame: the runbook and the API's reference, as HTML made by `npm run build`. `{origin}` in them is the service's own.
 import type { HttpSettings } from '../deps.ts'
 import { topOf } from './first-paint.ts'
 import { saleOf, withHead } from './heads.ts'
@@ -11,6 +11,7 @@ export function documentPage(built: string, settings: HttpSettings, path: string
   const page = withHead(built, settings, { path }).replace(SCRIPT, '')
   return page.replace(
     ROOT,
-    () => `${topOf(saleOf(settings), path)}<main id="main" class="width document">${content}</main>`,
+    () =>
+      `${topOf(saleOf(settings), path)}<main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main>`,
   )
 }

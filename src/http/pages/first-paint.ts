@@ -60,9 +60,33 @@ export function firstPaint(path: string, [title, lead]: Said, sale: Sale, served
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
   if (path === '/') return main(heroOf(head, served) + cardsOf(served, ({ state }) => OFFERED.includes(state)))
-  if (SHOPS.includes(path)) return main(head + cardsOf(served, ({ state }) => OFFERED.includes(state)))
+  if (SHOPS.includes(path)) return main(head + cardsOf(served, ({ state }) => OFFERED.includes(state)) + howOf(served))
   return main(head + (served && path === CHECKOUT ? served.tiers.map((tier) => checkoutOf(tier, served)).join('') : ''))
 }
+
+/** How buying works; the same words as in web/src/words/checkout.ts. */
+const howOf = (served: Served | null) =>
+  served === null
+    ? ''
+    : `<section class="card"><header><h2>How it works</h2></header><ol class="how">${[
+        [
+          'Pay the exact price',
+          `One plain transfer on ${escaped(networkOf(served.deployment))}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
+        ],
+        [
+          'The node comes to you',
+          'We mint it to the wallet that paid, usually within a minute. If we cannot, we hold the payment and the operator decides.',
+        ],
+        [
+          'It earns every round',
+          'Each round credits it with ETH in the contract. Withdraw any time: the contract pays only the owner.',
+        ],
+      ]
+        .map(([step, text]) => `<li><h3>${step}</h3><p>${text}</p></li>`)
+        .join('')}</ol></section>`
+
+const networkOf = ({ chainName, chainId }: Served['deployment']) =>
+  chainName ? `${chainName} (chain ${chainId})` : `chain ${chainId}`
 
 /** Tiers in these states have a card. The others are folded. */
 const OFFERED: readonly string[] = ['open', 'upcoming']
@@ -79,14 +103,16 @@ const etherOf = (wei: string | bigint, figures: number) => fewFigures(inEther(Bi
 const PRICE_FIGURES = 10
 const CREDIT_FIGURES = 7
 const EARNED_FIGURES = 5
+const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
 function heroOf(head: string, served: Served | null): string {
   const [last] = served?.rounds ?? []
+  const perNode = last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
   const every = served?.everySec ? `, every ${spanOf(served.everySec)}` : ''
   const earned =
     served && last
-      ? `<div class="yield"><p class="earned">${etherOf(BigInt(last.totalWei) / BigInt(last.nodeCount), EARNED_FIGURES)} <span>ETH</span></p>` +
+      ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, EARNED_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
         `<p>a node last round${every}</p><p class="note">${etherOf(served.stats.totalDistributedWei, PRICE_FIGURES)} ETH to all nodes since the start</p></div>`
       : ''
   const prices = (served?.tiers ?? []).filter(({ state, soldOut }) => state === 'open' && !soldOut)
@@ -132,7 +158,7 @@ function checkoutOf(tier: TierRow, served: Served): string {
   const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, served)}</p></div></div>`
   const pay = quote
     ? `<dl class="facts"><dt>To</dt><dd><code translate="no">${quote.paymentAddress}</code></dd>` +
-      `<dt>Network</dt><dd>${escaped(deployment.chainName ?? 'chain')} (chain ${quote.chainId})</dd></dl>` +
+      `<dt>Network</dt><dd>${escaped(networkOf(deployment))}</dd></dl>` +
       `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
       '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
     : `<p class="notice">${standsOf(tier)}</p>`

@@ -26,7 +26,7 @@ export interface Params {
 /** The overview's heading, and the text that a link to it shows. */
 const OVERVIEW: Said = [
   'Nodes that earn ETH.\nThe contract pays you.',
-  'Each node is an NFT that the contract credits every round. Only its owner can withdraw.',
+  'Each is an NFT that the contract credits every round. Only its owner can withdraw.',
 ]
 const [, ABOUT] = OVERVIEW
 

@@ -11,7 +11,12 @@ interface PictureProps {
 export function Picture({ nodeId, sign = nodeId, line = '' }: PictureProps) {
   const seed = nodeId === undefined ? [...line].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) : nodeId
   return (
-    <svg className="picture" viewBox="0 0 400 400" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
+    <svg
+      className="picture"
+      viewBox={line ? '0 0 400 400' : '90 90 220 220'}
+      preserveAspectRatio="xMidYMid slice"
+      aria-hidden="true"
+    >
       <rect width="400" height="400" fill={`hsl(${(BigInt(seed) * 137n) % 360n},45%,28%)`} />
       <circle cx="200" cy={line ? 165 : 200} r="72" />
       <text x="200" y={line ? 183 : 218} fontSize="52">

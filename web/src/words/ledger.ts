@@ -3,7 +3,7 @@ export const words = {
   nodes: { one: '{n} node', other: '{n} nodes' },
   overview: {
     heading: 'Nodes that earn ETH.\nThe contract pays you.',
-    lead: 'Each node is an NFT that the contract credits every round. Only its owner can withdraw.',
+    lead: 'Each is an NFT that the contract credits every round. Only its owner can withdraw.',
     buy: 'Buy a node',
     from: ', from {amount} ETH',
     earned: 'a node last round',

@@ -1,6 +1,8 @@
 // The statement of a month, whether it balances, and the files.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { figure } from '../../format.ts'
+import { useTiers } from '../../ledger.ts'
 import { Address, Mark } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Failed, Shown } from '../../ui/states.tsx'
@@ -108,8 +110,16 @@ const ACCOUNTS: readonly Column<Account>[] = [
   { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} hinted /> },
 ]
 
+/** An amount, and how many it is the sum of. */
+const Counted = ({ wei, count }: { wei: bigint; count: number }) => (
+  <>
+    {figure(count)}, <Exact wei={wei} />
+  </>
+)
+
 function Figures({ statement }: { statement: Statement }) {
-  const { period, sales, totalSalesWei, assurance, happened, accounts, balanced, gasWei } = statement
+  const tiers = useTiers().data ?? []
+  const { period, sales, totalSalesWei, assurance, happened, commissions, accounts, balanced, gasWei } = statement
   return (
     <div className="stack detail">
       <p>
@@ -125,20 +135,29 @@ function Figures({ statement }: { statement: Statement }) {
         of={{
           ...Object.fromEntries(
             sales.map(({ tierId, count, valueWei }) => [
-              `Sold, ${tierId ?? 'no tier'}: ${count}`,
-              <Exact key={tierId} wei={valueWei} />,
+              `Sales of ${tiers.find(({ id }) => id === tierId)?.label ?? tierId ?? 'no tier'}`,
+              <Counted key={tierId} wei={valueWei} count={count} />,
             ]),
           ),
           'Total sales': <Exact wei={totalSalesWei} />,
           ...Object.fromEntries(
             assurance.map(({ of, assurance: rest, count, wei }) => [
-              `${of === 'turns' ? 'Turns' : 'Payments'}, ${rest ?? 'not known'}: ${count}`,
-              <Exact key={`${of} ${rest}`} wei={BigInt(wei)} />,
+              `${of === 'turns' ? 'Turns' : 'Payments'} ${rest ?? 'without evidence'}`,
+              <Counted key={`${of} ${rest}`} wei={BigInt(wei)} count={count} />,
             ]),
           ),
           'Credited to nodes': <Exact wei={BigInt(happened.creditedWei ?? 0)} />,
           'Withdrawn by owners': <Exact wei={BigInt(happened.withdrawnWei ?? 0)} />,
           Refunded: <Exact wei={BigInt(happened.refundedWei ?? 0)} />,
+          ...Object.fromEntries(
+            commissions.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
+              `Commissions of ${code}`,
+              <span key={`${code} ${payee}`}>
+                {figure(count)}, earned <Exact wei={BigInt(earnedWei)} hinted />, taken back{' '}
+                <Exact wei={BigInt(takenBackWei)} hinted />, paid <Exact wei={BigInt(paidWei)} hinted />
+              </span>,
+            ]),
+          ),
           Gas: <Exact wei={gasWei} />,
         }}
       />

@@ -133,7 +133,9 @@ function outcomeInWords(outcome: Record<string, unknown>): string {
   const told = Object.entries(outcome).filter(
     ([name, value]) => !SAID_ELSEWHERE.includes(name) && !EMPTY.includes(shown(value)),
   )
-  return told.map(([name, value]) => `${inWords(name)} ${wordOf(value)}`).join(', ') || 'nothing to do'
+  const part = ([name, value]: [string, unknown]) =>
+    name === 'reason' ? wordOf(value) : `${inWords(name)} ${wordOf(value)}`
+  return told.map(part).join(', ') || 'nothing to do'
 }
 const EMPTY = [NONE, '0', 'false', '[]']
 /** A code, such as a reason, in words. */

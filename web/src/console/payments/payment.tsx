@@ -29,6 +29,7 @@ export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
   const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
+  const tier = useTiers().data?.find(({ id }) => id === tierId)
   return (
     <>
       <span title={`${valueWei} wei`}>
@@ -43,7 +44,7 @@ export function PaymentLine({ payment }: RowProps) {
           </code>
         )}
       </span>
-      <span>{tierId ?? '–'}</span>
+      <span>{tier?.label ?? tierId ?? '–'}</span>
       <span>
         <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
       </span>

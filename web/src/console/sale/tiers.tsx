@@ -1,9 +1,10 @@
 // The tiers with their versions, and how to put them on and off sale.
-import { count, exactTime, plainEther, times } from '../../format.ts'
+import { count, ether, exactTime, figure, plainEther, times } from '../../format.ts'
+import { useTiers } from '../../ledger.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Tier, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
@@ -15,6 +16,59 @@ function presentOf({ versions }: Tier): Record<string, { was: string }> {
   const texts = { ...others, ...(priceWei !== undefined && { priceWei: plainEther(priceWei) }) }
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { was: String(text ?? '') }]))
 }
+
+/** A tier as buyers see it; undefined until the public list has it. */
+const usePublicTier = (tierId: string) => useTiers().data?.find(({ id }) => id === tierId)
+
+/** How the sale of a tier stands, in the words that buyers read. */
+const STANDS = { open: 'on sale', upcoming: 'not open yet', soldOut: 'sold out', closed: 'not on sale' } as const
+const TONES = { open: 'good', upcoming: 'calm', soldOut: 'calm', closed: 'calm' } as const
+
+function Standing({ tier: { tierId, onSale } }: { tier: Tier }) {
+  const state = usePublicTier(tierId)?.state ?? (onSale ? 'open' : 'closed')
+  return <Mark tone={TONES[state]}>{STANDS[state]}</Mark>
+}
+
+function Sold({ tier: { tierId, sold, supply } }: { tier: Tier }) {
+  const most = usePublicTier(tierId)?.supply ?? supply
+  if (most === null) return figure(sold)
+  return (
+    <>
+      {figure(sold)} of {figure(most)}
+      <meter min={0} max={most} value={sold} aria-hidden="true" />
+    </>
+  )
+}
+
+const Reserved = ({ tier }: { tier: Tier }) => figure(usePublicTier(tier.tierId)?.reserved ?? 0)
+
+/** Who may buy a tier: its list by the name that the operator gave it, and the tokens to hold. */
+function SoldTo({ tierId, allowlist }: { tierId: string; allowlist: string | null }) {
+  const lists = useAdmin('allowlists').data?.allowlists ?? []
+  const tier = usePublicTier(tierId)
+  const list = lists.find(({ root }) => root === allowlist)?.label ?? allowlist?.slice(0, 10)
+  const who = [
+    ...(list ? [`the list “${list}”`] : []),
+    ...(tier?.holdingWei
+      ? [`holders of ${ether(tier.holdingWei, tier.holdingDecimals ?? 18)} ${tier.holdingSymbol}`]
+      : []),
+  ]
+  return <span title={allowlist ?? undefined}>{who.join(', ') || 'anyone'}</span>
+}
+
+const SALE: readonly Column<Tier>[] = [
+  { heading: 'Tier', cell: ({ label }) => label },
+  { heading: 'State', cell: (tier) => <Standing tier={tier} /> },
+  { heading: 'Sold', figure: true, sortBy: ({ sold }) => sold, cell: (tier) => <Sold tier={tier} /> },
+  { heading: 'Being paid for', figure: true, cell: (tier) => <Reserved tier={tier} /> },
+  {
+    heading: 'Price',
+    figure: true,
+    sortBy: ({ priceWei }) => priceWei,
+    cell: ({ priceWei }) => <Exact wei={priceWei} hinted />,
+  },
+  { heading: 'Sold to', cell: (tier) => <SoldTo {...tier} /> },
+]
 
 export function TiersConsole() {
   const tiers = useAdmin('tiers')
@@ -36,6 +90,7 @@ export function TiersConsole() {
             <Empty title="No tier yet.">Nothing can be bought until there is one.</Empty>
           ) : (
             <div className="stack">
+              <Table caption="How the sale stands" rows={all} keyOf={({ tierId }) => tierId} columns={SALE} />
               {all.map((tier) => (
                 <TierVersions key={tier.tierId} tier={tier} />
               ))}
@@ -51,19 +106,10 @@ const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date
 
 type Version = Tier['versions'][number]
 
-/** The list of a tier, by the start of its root. */
-const ListOf = ({ allowlist }: Pick<Version, 'allowlist'>) =>
-  allowlist ? (
-    <code translate="no" title={allowlist}>
-      {allowlist.slice(0, 10)}
-    </code>
-  ) : (
-    'anyone'
-  )
-
 /** The terms of the newest version. Leaves out what is not bounded. */
 function Terms({
   of: { priceWei, payoutBps, maxPerWallet, supply, opensAt, opensAfter, closesAt, allowlist },
+  tierId,
 }: TermsProps) {
   return (
     <Facts
@@ -73,7 +119,7 @@ function Terms({
         Rate: times(payoutBps),
         'Per wallet': maxPerWallet,
         Supply: supply ?? 'no limit',
-        'Sold to': <ListOf allowlist={allowlist} />,
+        'Sold to': <SoldTo tierId={tierId} allowlist={allowlist} />,
         ...(opensAt !== null && { Opens: timeOf(opensAt) }),
         ...(opensAfter !== null && { 'Opens after': opensAfter }),
         ...(closesAt !== null && { Closes: timeOf(closesAt) }),
@@ -84,6 +130,7 @@ function Terms({
 
 interface TermsProps {
   of: Version
+  tierId: string
 }
 
 const COLUMNS = columnsOf<Version>(
@@ -106,7 +153,7 @@ const COLUMNS = columnsOf<Version>(
     cells: {
       payoutBps: ({ payoutBps }) => times(payoutBps),
       supply: ({ supply }) => supply ?? 'no limit',
-      allowlist: ListOf,
+      allowlist: ({ allowlist }) => allowlist?.slice(0, 10) ?? 'anyone',
     },
   },
 )
@@ -117,8 +164,7 @@ function TierVersions({ tier }: { tier: Tier }) {
     <div className="sub tier-terms">
       <header className="bar">
         <h3>
-          {tier.label} <code translate="no">{tier.tierId}</code>{' '}
-          <Mark tone={tier.onSale ? 'good' : 'calm'}>{tier.onSale ? 'on sale' : 'off sale'}</Mark>
+          {tier.label} <code translate="no">{tier.tierId}</code> <Standing tier={tier} />
         </h3>
         <div className="buttons">
           <ActButton
@@ -142,7 +188,7 @@ function TierVersions({ tier }: { tier: Tier }) {
           />
         </div>
       </header>
-      {newest && <Terms of={newest} />}
+      {newest && <Terms of={newest} tierId={tier.tierId} />}
       <details className="checked">
         <summary className="note">{count(tier.versions.length, 'version')}</summary>
         <Table

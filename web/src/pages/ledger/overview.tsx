@@ -69,16 +69,19 @@ function priceFrom(tiers: readonly Tier[]): string {
   return cheapest ? fill(t.from, { amount: fewFigures(ether(cheapest.priceWei), 10) }) : ''
 }
 
+/** Below this, an amount is in wei, because in ether it would be only zeros. */
+const GWEI = 10n ** 9n
+
 /** What a node got in the newest round, how often that comes, and what all nodes got so far. */
 function Earned({ rounds, totalWei }: { rounds: readonly Distribution[] | undefined; totalWei: bigint | null }) {
   const [last] = rounds ?? []
   if (!last) return <div className="yield note">{rounds && `${words.rounds.none} ${words.rounds.first}`}</div>
   const cadence = cadenceOf(rounds ?? [], Date.now())
-  const perNode = ether(last.totalWei / BigInt(last.nodeCount))
+  const perNode = last.totalWei / BigInt(last.nodeCount)
   return (
     <div className="yield">
-      <p className="earned" title={`${perNode} ETH`} translate="no">
-        {fewFigures(perNode, 5)} <span>ETH</span>
+      <p className="earned" title={`${ether(perNode)} ETH`} translate="no">
+        {perNode < GWEI ? String(perNode) : fewFigures(ether(perNode), 5)} <span>{perNode < GWEI ? 'wei' : 'ETH'}</span>
       </p>
       <p>{cadence ? fill(t.earnedEvery, { span: everySpan(cadence.intervalSec) }) : t.earned}</p>
       {totalWei !== null && <p className="note">{rich(t.sinceStart, { amount: <Amount wei={totalWei} plain /> })}</p>}

@@ -76,7 +76,7 @@ function Kept() {
     <Section title={words.kept.title}>
       <p>{rich(words.kept.why, { file: (text) => <a href="/withdraw.html">{text}</a> })}</p>
       {digest.data && (
-        <p className="note whole">
+        <p className="note whole digest">
           {words.kept.digest} <code translate="no">{digest.data}</code>{' '}
           <CopyButton text={digest.data} what={words.kept.theDigest} />
         </p>

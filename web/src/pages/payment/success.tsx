@@ -36,7 +36,10 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
   return (
     <>
       <div className={justCame ? 'success came' : 'success'}>
-        <Picture nodeId={nodeId} line={node ? fill(t.balance, { amount: fewFigures(ether(node.balanceWei), 10) }) : ''} />
+        <Picture
+          nodeId={nodeId}
+          line={node ? fill(t.balance, { amount: fewFigures(ether(node.balanceWei), 10) }) : ''}
+        />
         <div>
           <svg className="check" viewBox="0 0 48 48" width="40" height="40" aria-hidden="true">
             <circle cx="24" cy="24" r="22" />
