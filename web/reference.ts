@@ -111,11 +111,15 @@ const NOT_TRIED = /events|auth/
 
 /** A route as a command, with examples for what it asks, and a form that sends it from the page. */
 function commandOf(method: string, path: string, asked: readonly Parameter[], body: unknown): string {
-  const valueOf = ({ example }: Parameter) => String(example ?? '')
+  const exampleIn = ({ example }: Parameter) => String(example ?? '')
   const query = asked.filter((one) => one.in === 'query' && one.required)
   const target =
-    path.replace(/\{(\w+)\}/g, (_, name) => asked.filter((one) => one.name === name).map(valueOf).join('')) +
-    query.map((one, index) => `${index === 0 ? '?' : '&'}${one.name}=${valueOf(one)}`).join('')
+    path.replace(/\{(\w+)\}/g, (_, name) =>
+      asked
+        .filter((one) => one.name === name)
+        .map(exampleIn)
+        .join(''),
+    ) + query.map((one, index) => `${index === 0 ? '?' : '&'}${one.name}=${exampleIn(one)}`).join('')
   const data = body === undefined ? '' : ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
   const command = `<pre tabindex="0" aria-label="Command">${escaped(`curl -s${method === 'post' ? ' -X POST' : ''} '{origin}${target}'${data}`)}</pre>`
   if (method !== 'get' || NOT_TRIED.test(path)) return command

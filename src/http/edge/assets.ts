@@ -41,7 +41,8 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 
 /**
  * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which the policy names
- * by its digest. Only pages of `ancestors` may frame it. A page may connect to this service and the public RPC. Wallets' icons are data: URLs.
+ * by its digest. Only pages of `ancestors` may frame it. A page may connect to this service and the public RPC. Wallets' icons and the face are
+ * data: URLs.
  */
 export function pagePolicy(
   publicRpcUrl: string | null,
@@ -51,7 +52,7 @@ export function pagePolicy(
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
   const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
   const own = style === null ? '' : ` ${style}`
-  return `default-src 'none'; script-src 'self'; style-src 'self'${own}; font-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
+  return `default-src 'none'; script-src 'self'; style-src 'self'${own}; font-src data:; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 
 const compressors = {

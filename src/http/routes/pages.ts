@@ -62,7 +62,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ico': 'image/x-icon',
   '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
-  '.woff2': 'font/woff2',
 }
 /** Browsers may keep files under assets/ forever, because their names contain a digest of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
