@@ -105,7 +105,8 @@ export async function countTransfers(page: Page): Promise<{ bytes: number; first
   await session.send('Network.enable')
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   session.on('Network.requestWillBeSent', ({ requestId, request: { url } }) => {
-    if (!counted.firsts.has(url)) counted.firsts.set(url, requestId)
+    // What is in the page itself crosses with the page.
+    if (!url.startsWith('data:') && !counted.firsts.has(url)) counted.firsts.set(url, requestId)
   })
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     if ([...counted.firsts.values()].includes(requestId)) counted.bytes += encodedDataLength

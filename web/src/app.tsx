@@ -2,16 +2,16 @@
 import { Suspense } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { Buy } from './pages/checkout/buy.tsx'
-import { AddressPage } from './pages/ledger/address.tsx'
 import { Overview } from './pages/ledger/overview.tsx'
-import { Rounds } from './pages/ledger/rounds.tsx'
 import { NotFound } from './pages/not-found.tsx'
-import { PaymentPage } from './pages/payment/payment.tsx'
 import { Boundary, later } from './ui/boundary.tsx'
 import { Arrival, Layout } from './ui/layout.tsx'
 import { Waiting } from './ui/states.tsx'
 
+const AddressPage = later(async () => (await import('./pages/ledger/address.tsx')).AddressPage)
+const PaymentPage = later(async () => (await import('./pages/payment/payment.tsx')).PaymentPage)
 const NodePage = later(async () => (await import('./pages/ledger/node.tsx')).NodePage)
+const Rounds = later(async () => (await import('./pages/ledger/rounds.tsx')).Rounds)
 const Round = later(async () => (await import('./pages/ledger/round.tsx')).Round)
 const Owner = later(async () => (await import('./pages/owner/owner.tsx')).Owner)
 const Console = later(async () => (await import('./console/console.tsx')).Console)

@@ -25,6 +25,7 @@ import { ReferralsConsole } from './sale/referrals.tsx'
 import { TermsConsole } from './sale/terms.tsx'
 import { TiersConsole } from './sale/tiers.tsx'
 import { Wallets } from './sale/wallets.tsx'
+import './console.css'
 
 const SECTIONS = {
   '': ['State', State],

@@ -13,7 +13,7 @@ import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { isSold, TierCards } from '../checkout/tiers.tsx'
 import { Proof } from './proof.tsx'
-import { RoundsTable } from './rounds.tsx'
+import { RoundsTable } from './rounds-table.tsx'
 
 const t = words.overview
 

@@ -1,9 +1,20 @@
 // "I have paid already": takes a transaction's hash and shows what happened to it.
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, Suspense, useState } from 'react'
 import { HASH, pasted } from '../../format.ts'
+import { later } from '../../ui/boundary.tsx'
 import { Section } from '../../ui/page.tsx'
+import { Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/payment.ts'
-import { PaymentSteps } from './steps.tsx'
+import type { StepsProps } from './steps.tsx'
+
+const Steps = later(async () => (await import('./steps.tsx')).PaymentSteps)
+
+/** A payment's steps. They load when they are first shown, because most visitors pay nothing. */
+export const PaymentSteps = (props: StepsProps) => (
+  <Suspense fallback={<Waiting lines={4} />}>
+    <Steps {...props} />
+  </Suspense>
+)
 
 export function Claim() {
   const [txHash, setTxHash] = useState<string | null>(null)

@@ -31,7 +31,7 @@ const DONE: Record<Payment['status'], number> = {
   dismissed: 1,
 }
 
-interface StepsProps {
+export interface StepsProps {
   txHash: string
   payer?: string | undefined
   /** True if the page also follows other transactions. */

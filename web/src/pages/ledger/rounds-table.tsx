@@ -1,0 +1,34 @@
+// Rounds as a table, on their own page and in short on the overview.
+import type { Distribution } from '@node-ledger/client'
+import { Link } from 'wouter'
+import { figure } from '../../format.ts'
+import { Hash } from '../../ui/facts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
+import { words } from '../../words/ledger.ts'
+
+const t = words.rounds
+
+const columns: readonly Column<Distribution>[] = [
+  { heading: t.round, sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
+  timeColumn(t.when, ({ createdAt }) => createdAt),
+  { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },
+  { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
+  {
+    heading: t.nodes,
+    figure: true,
+    sortBy: ({ nodeCount }) => nodeCount,
+    cell: ({ nodeCount }) => figure(nodeCount),
+  },
+  amountColumn(t.credited, ({ totalWei }) => totalWei),
+]
+
+/** What fits in a line on a phone: round, time and amount. */
+const fewColumns = columns.filter((_, index) => [0, 1, 5].includes(index))
+
+/** Rounds as a table. */
+export function RoundsTable({ rounds, few = false }: { rounds: readonly Distribution[]; few?: boolean }) {
+  const shown = few ? fewColumns : columns
+  const empty = <Empty title={t.none} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={shown} empty={empty} />
+}
