@@ -84,6 +84,7 @@ export const words = {
     another: 'Buy another',
     total: 'Total',
     to: 'To',
+    wallet: 'payments wallet',
     network: 'Network',
     openInWallet: 'Open in a wallet',
     next: [
@@ -210,6 +211,23 @@ export const words = {
       byHand: 'A payment by QR code or by hand cannot include the code {code}.',
     },
     remove: 'Remove',
+  },
+  claim: {
+    title: 'Already paid?',
+    hash: 'Hash of the transfer',
+    look: 'Find it',
+    wrong: 'A transaction hash is 0x and 64 hex digits.',
+  },
+  /** A payment’s state. */
+  payments: {
+    seen: 'in a block',
+    accepted: 'accepted',
+    minting: 'being minted',
+    minted: 'minted',
+    held: 'held',
+    refunded: 'sent back',
+    dismissed: 'closed',
+    orphaned: 'dropped by the chain',
   },
   rest: {
     refused: 'you declined it in the wallet.',

@@ -59,12 +59,6 @@ export const words = {
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
     all: 'All payments from this wallet',
   },
-  claim: {
-    title: 'Already paid?',
-    hash: 'Hash of the transfer',
-    look: 'Find it',
-    wrong: 'A transaction hash is 0x and 64 hex digits.',
-  },
   list: {
     title: 'Payments',
     count: { one: '{n} payment', other: '{n} payments' },
@@ -73,16 +67,6 @@ export const words = {
     amount: 'Amount',
     state: 'State',
     node: 'Node',
-    states: {
-      seen: 'in a block',
-      accepted: 'accepted',
-      minting: 'being minted',
-      minted: 'minted',
-      held: 'held',
-      refunded: 'sent back',
-      dismissed: 'closed',
-      orphaned: 'dropped by the chain',
-    },
   },
   success: {
     yours: 'Node {id} is yours',

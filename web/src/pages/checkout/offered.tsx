@@ -59,7 +59,7 @@ export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote
       of={{
         [t.to]: (
           <>
-            <code translate="no">{to}</code> <CopyButton text={to} what={words.byHand.to.toLowerCase()} />
+            <code translate="no">{to}</code> <CopyButton text={to} what={t.wallet} />
           </>
         ),
         [t.network]: chainInWords({ chainName: data?.chainName ?? null, chainId }),

@@ -10,7 +10,6 @@ import { Amount, Time } from '../../ui/facts.tsx'
 import { nonceOf, useWallet } from '../../wallet/use-wallet.ts'
 import { ordinal, words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { words as paymentWords } from '../../words/payment.ts'
 import {
   type Intent,
   isAsking,
@@ -143,8 +142,7 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
               const status = payments?.find(({ txHash }) => txHash === hash)?.status
               return (
                 <li key={hash}>
-                  <Link href={`/payment/${hash}`}>{short(hash)}</Link>{' '}
-                  {status ? paymentWords.list.states[status] : t.onItsWay}
+                  <Link href={`/payment/${hash}`}>{short(hash)}</Link> {status ? words.payments[status] : t.onItsWay}
                 </li>
               )
             })}

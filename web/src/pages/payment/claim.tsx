@@ -4,7 +4,7 @@ import { HASH, pasted } from '../../format.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Waiting } from '../../ui/states.tsx'
-import { words } from '../../words/payment.ts'
+import { words } from '../../words/checkout.ts'
 import type { StepsProps } from './steps.tsx'
 
 const Steps = later(async () => (await import('./steps.tsx')).PaymentSteps)

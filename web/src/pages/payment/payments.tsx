@@ -6,6 +6,7 @@ import { usePaymentsOf } from '../../live.ts'
 import { Mark, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
+import { words as checkoutWords } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 
@@ -21,6 +22,7 @@ const TONES: Record<Payment['status'], Tone> = {
 }
 
 const t = words.list
+const states = checkoutWords.payments
 
 const columns: readonly Column<Payment>[] = [
   {
@@ -32,7 +34,7 @@ const columns: readonly Column<Payment>[] = [
   {
     heading: t.state,
     sortBy: ({ status }) => status,
-    cell: ({ status }) => <Mark tone={TONES[status]}>{t.states[status]}</Mark>,
+    cell: ({ status }) => <Mark tone={TONES[status]}>{states[status]}</Mark>,
   },
   { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
 ]
