@@ -74,7 +74,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByText('All checks pass').waitFor()
     await pressByKeyboard(page, 'Pay 0.01 ETH')
-    await page.locator('h3:focus', { hasText: /Node \d+ is yours/ }).waitFor()
+    await page.locator('h2:focus', { hasText: /Node \d+ is yours/ }).waitFor()
     assert.deepEqual(await violations(page), [])
     await pressByKeyboard(page, 'See the node')
     await page.locator('h1:focus', { hasText: /^Node \d+$/ }).waitFor()

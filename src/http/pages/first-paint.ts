@@ -92,7 +92,7 @@ const networkOf = ({ chainName, chainId }: Served['deployment']) =>
 const OFFERED: readonly string[] = ['open', 'upcoming']
 
 /** An amount cut to at most so many figures, but never to only zeros; the same as in web/src/format.ts. */
-export function fewFigures(ether: string, figures: number): string {
+function fewFigures(ether: string, figures: number): string {
   const [, whole = ether, zeros = ''] = /^([0-9]+)\.(0*)/.exec(ether) ?? []
   const kept = Math.max(figures - whole.length, whole === '0' ? zeros.length + 2 : 0)
   return ether.slice(0, whole.length + 1 + kept).replace(/\.$/, '')

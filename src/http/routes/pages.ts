@@ -158,7 +158,8 @@ const ROUNDS_MAX = 12
 const TURNS_MAX = 72
 
 /** What a page that sells shows first; null while the database is down. */
-const readServed = async (tools: Tools, tierId: string | undefined): Promise<Served | null> => {
+const readServed = async (tools: Tools, { id = '' }: Params): Promise<Served | null> => {
+  const tierId = TIER_ID_FORM.test(id) ? id : null
   const { deps, queryReplica } = tools
   const [deployment, read] = await Promise.all([
     readDeployment(tools),
@@ -166,7 +167,7 @@ const readServed = async (tools: Tools, tierId: string | undefined): Promise<Ser
       tiers: (await readTiers(sql)).tiers,
       rounds: fewOf(await readDistributions(sql, ROUNDS_MAX)),
       stats: await readStats(sql),
-      quote: tierId === undefined ? null : await readQuoteNow(sql, tierId, deps),
+      quote: tierId === null ? null : await readQuoteNow(sql, tierId, deps),
       everySec: await readIntervalSec(sql),
     })).catch(noneWhileAway),
   ])
@@ -202,10 +203,8 @@ export function pages(tools: Tools): Route[] {
   const style = styleSource(built)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
-  const selling = (path: string, params: Params) => async () => {
-    const id = TIER_ID_FORM.test(params.id ?? '') ? params.id : undefined
-    return withHead(built, settings, { path, params, served: await readServed(tools, id) })
-  }
+  const selling = (path: string, params: Params) => async () =>
+    withHead(built, settings, { path, params, served: await readServed(tools, params) })
   const page = (path: string, policy: string) => {
     if (!SELLING.includes(path))
       return pageRoute(
