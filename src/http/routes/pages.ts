@@ -184,20 +184,19 @@ function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
   return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
 }
 
+const assetWith = (bytes: Buffer) => new Asset(() => bytes)
+
 /** The routes of all pages and of the files they load. */
 export function pages(tools: Tools): Route[] {
-  const { deps, cached } = tools
+  const { cached, deps } = tools
   const { settings } = deps
   const { publicRpcUrl, frameAncestors, site } = settings
   const logo = site?.brand.logo ?? null
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
-  // Files are read at start, so that a later build cannot mix two versions.
-  const assetOf = (name: string) => {
-    const bytes = readFileSync(join(BUILT, name))
-    return new Asset(() => bytes)
-  }
+  // Read at start, so that a later build cannot mix two versions.
+  const assetOf = (name: string) => assetWith(readFileSync(join(BUILT, name)))
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
   const built = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
   const style = styleSource(built)
