@@ -61,7 +61,8 @@ function chunkOf(id: string, build: Build): string | null {
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
   // Too small to be worth their own request.
-  if (/web\/src\/(ui\/(choice|dialog|sign-in)|wallet\/qr|pages\/payment\/intent|live|providers)\.tsx?$/.test(id)) return 'base'
+  if (/web\/src\/(ui\/(choice|dialog|sign-in)|wallet\/qr|pages\/payment\/intent|live|providers)\.tsx?$/.test(id))
+    return 'base'
   if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
   // Through viem's index every page reaches all of its modules. Pages use something of these two.
   if (neededBy(`${VIEM}address/getAddress.js`, build).has(id)) return 'base'
