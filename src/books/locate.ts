@@ -9,14 +9,14 @@ import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, RunLimits } from '../ports/contexts.ts'
 import { ChainFault, ProofFault } from '../ports/faults.ts'
 
-/** A wallet whose balance differs from the books at block `upTo`. At block `checked` they still agreed. */
+/** A wallet whose balance differs from the books at block `upTo`. At block `checkedBlock` they still agreed. */
 export interface Question {
   address: Address
   checkedBlock: number
   upTo: number
   expectedWei: bigint
   balance: BalanceReading
-  /** What backs the balance at `checked`. */
+  /** What backs the balance at `checkedBlock`. */
   checkedProof: Proof
 }
 

@@ -214,7 +214,7 @@ export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, 
 /** True if the transaction that mints a payment is in no followed block. */
 export async function isIntentPending(sql: Sql, paymentId: number): Promise<boolean> {
   const rows = await sql`
-    SELECT FROM payments p JOIN outbox o ON o.id = p.outbox_id WHERE p.id = ${paymentId} AND o.state = 'pending'`
+    SELECT FROM outbox WHERE id = (SELECT outbox_id FROM payments WHERE id = ${paymentId}) AND state = 'pending'`
   return rows.length > 0
 }
 

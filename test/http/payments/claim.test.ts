@@ -45,6 +45,7 @@ describe('a claim', () => {
         txHash: hashOf('pay 1'),
         status: 'minted',
         reason: null,
+        verdict: null,
         waitsForPlace: false,
         from: walletOf(1),
         tierId: 'basic',

@@ -28,6 +28,7 @@ describe('the reads of payments', () => {
       txHash: hashOf('pay 1'),
       status: 'minted',
       reason: null,
+      verdict: null,
       waitsForPlace: false,
       from: walletOf(1),
       tierId: 'basic',

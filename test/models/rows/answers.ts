@@ -162,10 +162,17 @@ export function watchedIn(ledger: Ledger, hash: string) {
     made.some(({ id, state }) => id === paymentId && state === 'minted'),
   )
   return {
-    payments: sales.length === 0 ? [] : [asTransaction(ledger, sales)],
+    payments: sales.length === 0 ? [] : [unjudged(asTransaction(ledger, sales))],
     nodes: nodes.toSorted((a, b) => a.nodeId - b.nodeId).map((node) => nodeOf(ledger, node)),
   }
 }
+
+/** An answer about one transaction has each payment's verdict. The judge decided none of these payments. */
+const unjudged = <T extends { payments: object[] }>(transaction: T) => ({
+  ...transaction,
+  verdict: null,
+  payments: transaction.payments.map((payment) => ({ ...payment, verdict: null })),
+})
 
 function shownOf(ledger: Ledger, payments: PaymentRow[]) {
   return payments.map((one) => {

@@ -1,13 +1,13 @@
 // A run of the judge: src/passes/steps/judge.ts and judge-page.ts decide what the second reading decides, whatever the size of a page, over random
-// histories of a sale (../verified/ledgers.ts).
+// histories of a sale (test/db/judged-ledgers.ts).
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import type { JudgeResult } from '../../../src/passes/steps/judge.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
+import { type Drawn, drawn, failFor, ledgerOf, rowsOf, runOnce } from '../../db/judged-ledgers.ts'
 import { cases } from '../../support/property.ts'
-import { type Drawn, drawn, failFor, ledgerOf, rowsOf, runOnce } from '../verified/ledgers.ts'
 import * as model from './judging.ts'
 
 let tables: Tables

@@ -110,7 +110,7 @@ async function located(sql: Sql, told: Told): Promise<model.Range[]> {
   const { opening, closing } = told.history
   const expectedWei = STARTS_WITH + netOf(told, opening, closing)
   const balance = { wei: balanceOf(told, closing), proof: 'proven' }
-  const asked = { address: WALLET, checked: opening, upTo: closing, expectedWei, balance, checkedProof: 'proven' }
+  const asked = { address: WALLET, checkedBlock: opening, upTo: closing, expectedWei, balance, checkedProof: 'proven' }
   const context = { pool: poolWithin(sql), chain: chainOf(told) }
   const run = { checkLock: () => undefined, outOfTime: () => false }
   const found = await locateDifferences(context as never, asked as never, run)

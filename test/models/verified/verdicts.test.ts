@@ -13,9 +13,20 @@ import { inOne, readPaymentsIn } from '../../../src/db/reads/public-payments.ts'
 import { readSale } from '../../../src/db/reads/public-verdicts.ts'
 import { toJson } from '../../../src/lib/json.ts'
 import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
+import {
+  type Drawn,
+  drawn,
+  type Ledger,
+  LISTS,
+  ledgerOf,
+  MINTER,
+  rowsOf,
+  runOnce,
+  tierNo,
+  treeIn,
+} from '../../db/judged-ledgers.ts'
 import { cases, randomBelow } from '../../support/property.ts'
 import { assertSame, isThrown, outcome } from './compared.ts'
-import { type Drawn, drawn, type Ledger, LISTS, ledgerOf, MINTER, rowsOf, runOnce, tierNo, treeIn } from './ledgers.ts'
 import { withLie } from './lies.ts'
 import { type Shown, verdictMatches } from './verdicts.ts'
 import type { Dice } from './worlds.ts'
@@ -180,7 +191,7 @@ async function hidesLie({ dice, others, ...rest }: Case): Promise<boolean | null
   return isHidden
 }
 
-test('every public verdict of a history is recomputed, and a lie in one is found by both readings or by neither', async () => {
+test('both readings recompute every public verdict, and agree about each lie in one', async () => {
   const lies = { hidden: 0, noticed: 0 }
   const recompute = async (sql: Sql, ledger: Ledger, dice: Dice) => {
     const others: Evidence[] = []

@@ -1,16 +1,16 @@
 // Random histories of a sale in a real database, and the judge's run over them: several payments of one wallet, replaced payments wallets, graced
 // versions, lists and supplies.
 import fc from 'fast-check'
-import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../../src/domain/payers/known-wallets.ts'
-import { silentLog } from '../../../src/lib/log.ts'
-import { type JudgeResult, judge } from '../../../src/passes/steps/judge.ts'
-import { account, at, type Row, type Rows, word } from '../../db/direct-rows.ts'
-import { type History, histories } from '../histories.ts'
-import type * as model from '../runs/judging.ts'
-import { choose, type Version } from '../sale.ts'
-import type { Wallet } from '../wallets.ts'
-import { treeOf } from './allowlisted.ts'
+import { poolWithin, type Sql } from '../../src/db/core/sql.ts'
+import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../src/domain/payers/known-wallets.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { type JudgeResult, judge } from '../../src/passes/steps/judge.ts'
+import { type History, histories } from '../models/histories.ts'
+import type * as model from '../models/runs/judging.ts'
+import { choose, type Version } from '../models/sale.ts'
+import { treeOf } from '../models/verified/allowlisted.ts'
+import type { Wallet } from '../models/wallets.ts'
+import { account, at, type Row, type Rows, word } from './direct-rows.ts'
 
 export const MINTER = account(90)
 const [TOKEN, RETRY_SEC, HEIGHT] = [account(91), 600, 1_000]
