@@ -39,6 +39,7 @@ const MINUTES: Readonly<Record<string, number>> = {
   'test/evidence/table.long.test.ts': 6,
   'test/faults/soak.long.test.ts': 15,
   'test/books/orders.long.test.ts': 2,
+  'test/client/crowd-verdicts.long.test.ts': 3,
   'test/sim/model-a.long.test.ts': 7,
   'test/sim/model-b.long.test.ts': 8,
   'test/sim/real.long.test.ts': 2,
