@@ -1,7 +1,7 @@
 // Output of a command. Results go to stdout, as text for people or as JSON. Everything else goes to stderr, so that a script can read only stdout,
 // and a person sees both.
 import { toJson } from '../lib/json.ts'
-import { timeInWords } from '../lib/times.ts'
+import { TIME_MAX, timeInWords } from '../lib/times.ts'
 import { type Column, type ColumnKind, columnOf } from '../operator/columns.ts'
 import { type AtTerminal, Dialogue } from './dialogue.ts'
 import { RefusedError, UsageError } from './errors.ts'
@@ -106,7 +106,9 @@ export function outline(value: object): string {
 /** A field of a result: its name says whether it is an amount or a time. */
 function shownAs(name: string, value: unknown): string {
   if (name.endsWith('Wei')) return ether(value)
-  return columnOf(name).kind === 'time' && typeof value === 'number' ? cell(new Date(value * 1_000)) : cell(value)
+  // A Safe's file has milliseconds, which are no time of ours.
+  const isTime = columnOf(name).kind === 'time' && typeof value === 'number' && value <= TIME_MAX
+  return cell(isTime ? new Date(value * 1_000) : value)
 }
 
 const isNested = (value: unknown): value is object =>

@@ -51,8 +51,8 @@ export const timeInWords = (timeSec: number, nowSec: number): string =>
 
 /** The two largest units of a span, without those that are 0. */
 function spanInWords(spanSec: number): string {
-  const first = UNITS.findIndex(([, sec]) => spanSec >= sec)
   let rest = Math.ceil(spanSec)
+  const first = UNITS.findIndex(([, sec]) => rest >= sec)
   const parts = UNITS.slice(Math.max(0, first)).map(([unit, sec]) => {
     const count = Math.floor(rest / sec)
     rest -= count * sec

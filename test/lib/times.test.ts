@@ -61,6 +61,7 @@ test('a time is shown in UTC, and how far ahead it is', () => {
     '2026-12-04 09:00 UTC, in 2 d 21 h',
     '2026-12-04 12:59 UTC, in 3 d',
   ])
+  assert.equal(timeInWords(NOON, NOON - 0.4), '2026-12-01 12:00 UTC, in 1 s')
 })
 
 test('what a command prints can be given to the next one', () => {

@@ -47,7 +47,8 @@ function beginWith(served: Readonly<Record<string, unknown>>): void {
   }
   const { tiers, rounds, stats, deployment, quote } = served
   void begin(['tiers'], tiers && { tiers }, (from) => from.getTiers())
-  void begin(['rounds', ROUNDS_MAX], rounds, (from) => from.getDistributions())
+  // A page leaves out rounds that are too large for it. Then the script asks for them.
+  void begin(['rounds', ROUNDS_MAX], rounds?.length ? rounds : null, (from) => from.getDistributions())
   void begin(['stats'], stats, (from) => from.getStats())
   void begin(['deployment'], deployment, (from) => from.getWellKnown())
   const { tierId } = (quote ?? {}) as { tierId?: string }

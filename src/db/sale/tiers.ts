@@ -6,6 +6,7 @@ import {
   type StoredVersion,
   type TermName,
   type TierTerms,
+  termsOf,
 } from '../../domain/sale/changes.ts'
 import type { Place } from '../../domain/sale/place.ts'
 import { toJson } from '../../lib/json.ts'
@@ -68,7 +69,8 @@ export const lockTierTable = async (sql: Sql): Promise<void> =>
 
 /** Enters a tier's next version (the first if the tier is new). */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
-  await insertTier(sql, { ...tier, enteredBy })
+  const { fromBlock, fromTime } = tier
+  await insertTier(sql, { ...termsOf(tier), fromBlock, fromTime, enteredBy })
   await setLive(sql, [tier.tierId])
 }
 

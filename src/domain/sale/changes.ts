@@ -118,7 +118,7 @@ function resolve<Row extends StoredVersion>(
 }
 
 /** The terms of a version, without what belongs to its entry. */
-export function termsOf(version: Omit<StoredVersion, 'fromBlock'>): TierTerms {
+export function termsOf(version: TierTerms): TierTerms {
   const { tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale, graceSec, holdingRetrySec } = version
   const { holdingWei, holdingToken, holdingSymbol, holdingDecimals } = version
   const { supply, opensAt, closesAt, opensAfter, allowlist } = version

@@ -213,13 +213,11 @@ export function pages(tools: Tools): Route[] {
           ? (params) => cachedResponseOf(withHead(indexHtml, settings, { path, params }))
           : withHead(indexHtml, settings, { path }),
       )
-    return pageRoute(path, policy, (params) =>
-      cached(
-        `page ${path} ${TIER_ID_FORM.test(params.id ?? '') ? params.id : ''}`,
-        SOLD_KEPT_SEC,
-        selling(path, params),
-      ),
-    )
+    return pageRoute(path, policy, (params) => {
+      // All ids that no tier can have share one page, so it must not show any of them.
+      const shown = TIER_ID_FORM.test(params.id ?? '') ? params : {}
+      return cached(`page ${path} ${shown.id ?? ''}`, SOLD_KEPT_SEC, selling(path, shown))
+    })
   }
   const document = (path: string, name: string) =>
     files.includes(name) ? [pageRoute(path, policyFor(), documentPage(indexHtml, settings, path, textOf(name)))] : []

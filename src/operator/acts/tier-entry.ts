@@ -334,7 +334,9 @@ async function notesOn({ contract }: FactoryRead, sql: Sql, terms: TierTerms, fr
   const largest = allowlist === null ? 0 : await readLargestAllocation(sql, allowlist)
   const walletMax = largest > 0 ? await orNull(contract.maxPerWallet()) : null
   return [
-    ...(closesAt !== null && closesAt <= from ? ['It closes before it begins, so it sells nothing.'] : []),
+    ...(closesAt !== null && closesAt <= from
+      ? ['It closes before it begins, so these terms sell nothing. Earlier terms still buy for the grace period.']
+      : []),
     ...(largest > maxPerWallet
       ? [`The list allows a wallet up to ${largest} nodes, but the tier only ${maxPerWallet} per wallet.`]
       : []),

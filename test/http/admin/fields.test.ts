@@ -16,6 +16,7 @@ const IN_PATH: Record<string, string> = {
   tierId: 'none',
   code: 'none',
   address: `0x${'12'.repeat(20)}`,
+  root: `0x${'34'.repeat(32)}`,
 }
 
 /** A path with a value in place of each parameter. */

@@ -105,7 +105,10 @@ test('a dry run says what a change would do, and enters nothing', async () => {
   const fromTime = await ahead(4_000)
   const dry = await desk.post('tiers/next', { closesAt: fromTime - 1, fromTime, dryRun: true })
   assert.deepEqual([dry.status, dry.json.dryRun, dry.json.changed], [200, true, true], dry.text)
-  assert.match(dry.json.says, /^To enter: closes none -> .* It closes before it begins, so it sells nothing\.$/)
+  assert.match(
+    dry.json.says,
+    /^To enter: closes none -> .* It closes before it begins, so these terms sell nothing\. Earlier terms still buy for the grace period\.$/,
+  )
   assert.deepEqual(await planned('next'), [])
   const now = await desk.post('tiers/next', { closesAt: 5, dryRun: true })
   assert.match(now.json.says, /It closes before it begins/)
