@@ -48,7 +48,9 @@ function beginWith(served: Readonly<Record<string, unknown>>): void {
   const { tiers, rounds, stats, deployment, quote } = served
   void begin(['tiers'], tiers && { tiers }, (from) => from.getTiers())
   // A page leaves out rounds that are too large for it. Then the script asks for them.
-  void begin(['rounds', ROUNDS_MAX], rounds?.length ? rounds : null, (from) => from.getDistributions())
+  void begin(['rounds', ROUNDS_MAX], Array.isArray(rounds) && rounds.length > 0 ? rounds : null, (from) =>
+    from.getDistributions(),
+  )
   void begin(['stats'], stats, (from) => from.getStats())
   void begin(['deployment'], deployment, (from) => from.getWellKnown())
   const { tierId } = (quote ?? {}) as { tierId?: string }
