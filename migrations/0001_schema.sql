@@ -350,6 +350,8 @@ CREATE INDEX payments_held ON payments (block_number) WHERE state = 'held';
 CREATE INDEX payments_wallet ON payments (from_address, tier_id) WHERE state IN ('accepted', 'minting');
 CREATE INDEX payments_block ON payments (block_number);
 CREATE INDEX payments_codes ON payments (block_number) WHERE codes IS NOT NULL;
+-- A payee asks what its own codes sold.
+CREATE INDEX payments_code ON payments USING gin (string_to_array(codes, ',')) WHERE codes IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_id) WHERE outbox_id IS NOT NULL;
 -- The operator lists payments newest first, by state, by reason, or by both. A dismissed payment keeps its reason, so neither of the other two
 -- indexes would serve both. A payment is soon no longer `seen`, and until then it is in payments_open.

@@ -219,7 +219,11 @@ const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(sorted: readonly T[]
     .filter(({ version }) => version.onSale && version.priceWei === priceWei)
 
 /** The payout rate of a tier number in force at a time; null before its first version. */
-export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
+export function payoutBpsAt(
+  versions: readonly Omit<TierVersion, 'fromBlock'>[],
+  tierNo: number,
+  time: number,
+): number | null {
   return latestOf(versions.filter((one) => one.tierNo === tierNo && one.fromTime <= time))?.payoutBps ?? null
 }
 

@@ -7,11 +7,12 @@ import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
 import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { readSeedBacking } from '../db/payments/assurance.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
-import { readTierVersions } from '../db/sale/tiers.ts'
+import { readTierPlans, readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
 import { isBelievedAlone, VOICES, weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
+import { readChanges } from '../domain/sale/changes.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { firstBlocksOfTurns } from '../domain/turns.ts'
 import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
@@ -62,7 +63,7 @@ interface SeedLookup {
 /** `upTo` is the number of the followed block. `fresh` are blocks that were read and are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
   // Read at first use, because most ranges of blocks contain no turn.
-  let entries: Promise<[CreditTerms[], TierVersion[]]> | undefined
+  let entries: Promise<[CreditTerms[], TierRates[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
   async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
     let seed = seeds.get(due)
@@ -70,7 +71,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       seed = findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
       seeds.set(due, seed)
     }
-    entries ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+    entries ??= Promise.all([readCreditTerms(ctx.pool), readTierRates(ctx, fresh)])
     const [[terms, tiers], seedFacts] = await Promise.all([entries, seed])
     const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
     const describe = (termsTime: number, payoutTime: number): TurnTerms => {
@@ -137,6 +138,16 @@ async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number 
 interface Fresh {
   blocks: readonly Block[]
   proof: Proof
+}
+
+type TierRates = Omit<TierVersion, 'fromBlock'>
+
+/** All stored versions, and the planned ones that take effect in fresh blocks. */
+async function readTierRates({ pool }: LedgerDb, { blocks }: Fresh): Promise<TierRates[]> {
+  const [versions, plans] = await Promise.all([readTierVersions(pool), readTierPlans(pool)])
+  const upTo = blocks.at(-1)?.time ?? 0
+  const due = plans.filter(({ fromTime }) => fromTime <= upTo)
+  return [...versions, ...readChanges(versions, due).fit.map(({ version }) => version)]
 }
 
 const NO_BLOCKS: Fresh = { blocks: [], proof: 'believed' }

@@ -207,6 +207,20 @@ test('a wallet that is not listed is checked against the whole list, once that i
   assert.deepEqual(lie.verdicts[0]?.differences, ['allocation'])
 })
 
+test('a step that opened without a payment is never called right', async () => {
+  const said = await ledger.getPayment(named('accepted by step'))
+  const { evidence } = said.verdict ?? assert.fail('it is public')
+  const opened = { ...(evidence.opened ?? assert.fail('it is a step')), txIndex: -1, innerIndex: 0 }
+  const verdict = { ...said.verdict, evidence: { ...evidence, opened } }
+  const sale = await ledger.getSale(said.blockNumber ?? 0)
+  const versions = sale.versions.map((one) => (one.tierId === 'step' ? { ...one, opened } : one))
+  const { matches, verdicts } = await verify('accepted by step', {
+    getPayment: async () => ({ ...said, verdict, payments: [{ ...said, verdict }] }) as Payment,
+    getSale: async () => ({ ...sale, versions }),
+  })
+  assert.deepEqual([matches, verdicts[0]?.differences, verdicts[0]?.unchecked], [null, [], ['opened']])
+})
+
 /** Another value of the same kind. */
 function altered(value: unknown): unknown {
   if (typeof value === 'bigint') return value + 1n

@@ -31,6 +31,7 @@ import * as refunds from '../../src/db/payments/refunds.ts'
 import * as payments from '../../src/db/payments/rows.ts'
 import * as wallets from '../../src/db/payments/wallet.ts'
 import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
+import { readDueCommissions } from '../../src/db/reads/commissions.ts'
 import * as doctor from '../../src/db/reads/doctor.ts'
 import { readFigures } from '../../src/db/reads/metrics.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
@@ -166,6 +167,8 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readPaymentsOf(sql, addressOf(7), 200)
     await readNodesPaidIn(sql, hashOf(7))
   },
+  'what the codes of a payee earned': (sql) =>
+    readDueCommissions(sql, { final: HEAD, believes: true, payee: addressOf(1_000_007) }),
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),

@@ -30,7 +30,7 @@ export async function fillLedger(sql: Pool): Promise<void> {
       SELECT n % 200 + 1, n + 100, 100, 1000000, 100, 0, 0 ${each}`
     await sql`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, node_id, tier_id, tier_version, codes,
         block_number, block_hash, tx_index, block_time) OVERRIDING SYSTEM VALUE
-      SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, CASE n % 2 WHEN 0 THEN 'basic' ELSE 'plus' END, 1, 'code', n + 100, ${hash('n + 100')}, 0,
+      SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, CASE n % 2 WHEN 0 THEN 'basic' ELSE 'plus' END, 1, 'code-' || n % 100, n + 100, ${hash('n + 100')}, 0,
         to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
     // A few held ones, older than all the others.
@@ -85,6 +85,8 @@ async function fillRest(sql: Pool): Promise<void> {
       SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, 1, n + 100, ${hash('n + 100')}, to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_wallets (wallet, from_block, from_time, watched_from, entered_by)
       VALUES ('0x' || repeat('f3', 20), 0, 0, 0, 'test')`
+    await sql`INSERT INTO referral_codes (code, version, payee, commission_bps, from_block, entered_by)
+      SELECT 'code-' || n, 1, ${address('n + 1000000')}, 500, 0, 'test' FROM generate_series(0, 99) n`
     await sql`INSERT INTO dust (block_number, tx_index, wallet_id, tx_hash, from_address, value_wei)
       SELECT n + 100, 0, 1, decode(lpad(to_hex(n), 64, '0'), 'hex'), decode(lpad(to_hex(n), 40, '0'), 'hex'), 1 ${each}`
     await sql`INSERT INTO zero_transfers (block_number, wallet_id, transfers) SELECT n + 100, 1, 1 ${each}`

@@ -2,10 +2,13 @@
 // takes back.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
+import { readDistributions } from '../../src/db/reads/public-api.ts'
 import { deleteTierPlan, insertTierPlan, readTierPlans, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { type TermName, type TierTerms, termsOf } from '../../src/domain/sale/changes.ts'
 import { wei } from '../../src/domain/units.ts'
-import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
+import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World
 before(async () => {
@@ -183,4 +186,28 @@ test('a cancelled change does not take effect', async () => {
   await mineAt(time)
   await follow()
   assert.notEqual((await latest()).label, 'Cancelled')
+})
+
+test('a turn that is due after a change has its rate, if one range contains both', async () => {
+  await world.pay(9, ETHER / 100n)
+  await world.settle()
+  await world.rest()
+  const from = Number((await world.chain.block()).number)
+  const time = (await headTime()) + 200
+  await plan(time, { payoutBps: 20_000 }, 'basic')
+  await mineAt(time)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  const turnsPaid = async () =>
+    (await readDistributions(world.pool, 1)).flatMap(({ turns }) => turns).filter(({ tierId }) => tierId === 'basic')
+  const paid = await turnsPaid()
+  assert.deepEqual(
+    paid.map((turn) => [turn.dueSec >= time, 'payoutBps' in turn && turn.payoutBps]),
+    [[true, 20_000]],
+  )
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  assert.ok(await rewindTo(world.ctx, await readBlock(world.pool, from), cursor))
+  assert.notEqual((await latest('basic')).payoutBps, 20_000)
+  await follow()
+  assert.deepEqual(await turnsPaid(), paid)
 })

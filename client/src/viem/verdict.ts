@@ -214,9 +214,10 @@ const SHOW_TIMES: readonly string[] = ['saleClosed', 'notOpenYet', 'soldOut']
 const samePlace = (a: Evidence['opened'], b: Evidence['opened']): boolean =>
   a?.blockNumber === b?.blockNumber && a?.txIndex === b?.txIndex && a?.innerIndex === b?.innerIndex
 
-/** The payment that opened a step must be one for the tier before it. */
+/** The payment that opened a step must be one for the tier before it. That a step opened without a payment is the service's claim. */
 async function checkOpening({ ledger, chain, findings }: Review, { opensAfter, opened }: TierVersion): Promise<void> {
-  if (opensAfter === null || opened === null || opened.txIndex < 0) return
+  if (opensAfter === null || opened === null) return
+  if (opened.txIndex < 0) return findings.check('opened', null)
   const index = { blockNumber: BigInt(opened.blockNumber), index: opened.txIndex }
   const opener = await getTransaction(chain, index).catch(() => null)
   const payment = opener && (await ledger.getPayment(opener.hash).catch(nullIfMissing))

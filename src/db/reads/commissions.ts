@@ -2,24 +2,36 @@
 // payer. The code earns once the payment has its node; a refund takes that back. What is due is what was earned, minus what was taken back and what
 // was paid. A code may let its commissions wait after the mint. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
-import type { Sql } from '../core/sql.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
 
 /** SQL: each version of each code, with the block from which on a later version replaces it. */
 const VERSIONS = `SELECT *, min(from_block) OVER (PARTITION BY code ORDER BY version ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS until_block
   FROM referral_codes`
+
+/** SQL conditions on payments `p` and on paid commissions `f`. */
+interface Extent {
+  payments: string
+  paid: string
+}
+const ALL: Extent = { payments: '', paid: '' }
+/** What concerns the codes of one payee, by `own`, which the statement defines. The cost goes with what these codes sold. */
+const OF_PAYEE: Extent = {
+  payments: "AND string_to_array(p.codes, ',') && (SELECT codes FROM own)",
+  paid: 'AND f.commission_of = ANY ((SELECT codes FROM own)::text[])',
+}
 
 /**
  * SQL: payments of a source that became nodes, each with its code, the code's payee, and the commission in wei, rounded down. The codes of all
  * payments are looked up in one join, because a look-up for each payment reads all codes again. `block` comes first in DISTINCT ON, so that the
  * database can apply a range of it to the source.
  */
-const earning = (source: string, { block, txHash }: { block: string; txHash: string }) => `SELECT * FROM (
+const earning = (source: string, { block, txHash }: { block: string; txHash: string }, only: Extent) => `SELECT * FROM (
     SELECT DISTINCT ON (${block}, p.id) v.code, v.payee, div(p.value_wei::numeric * v.commission_bps, 10000) AS wei, p.value_wei, v.commission_bps,
       p.tx_hash AS payment_tx_hash, ${txHash} AS tx_hash, ${block} AS block_number, n.block_number AS minted_block, n.minted_at + v.wait_sec * interval '1 second' AS ripe_at, p.from_address,
       CASE WHEN p.proof = 'believed' THEN p.proof ELSE n.proof END AS proof
     FROM ${source} JOIN nodes n ON n.node_id = p.node_id CROSS JOIN unnest(string_to_array(p.codes, ',')) WITH ORDINALITY AS c(code, place)
       JOIN (${VERSIONS}) v ON v.code = c.code AND v.from_block <= p.block_number AND (v.until_block > p.block_number) IS NOT FALSE
-    WHERE p.codes IS NOT NULL AND p.state = 'minted'
+    WHERE p.codes IS NOT NULL AND p.state = 'minted' ${only.payments}
       AND (to_timestamp(v.opens_at) <= p.block_time) IS NOT FALSE AND (to_timestamp(v.closes_at) > p.block_time) IS NOT FALSE
     ORDER BY ${block}, p.id, c.place) e
   WHERE payee <> from_address`
@@ -27,18 +39,20 @@ const earning = (source: string, { block, txHash }: { block: string; txHash: str
 const COLUMNS =
   'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block, ripe_at, proof'
 
-/**
- * SQL: the books of commissions. One row for each commission earned, taken back or paid, in the block where that happened. `proof` is what backs the
- * mint and the amount.
- */
-export const COMMISSIONS = `
-  SELECT 'earned' AS kind, ${COLUMNS} FROM (${earning('payments p', { block: 'p.block_number', txHash: 'p.tx_hash' })}) e
+/** One row for each commission earned, taken back or paid, in the block where that happened. `proof` is what backs the mint and the amount. */
+const booksOf = (only: Extent) => `
+  SELECT 'earned' AS kind, ${COLUMNS}
+    FROM (${earning('payments p', { block: 'p.block_number', txHash: 'p.tx_hash' }, only)}) e
   UNION ALL
   SELECT 'takenBack', ${COLUMNS}
-    FROM (${earning('refunds f JOIN payments p ON p.ref = f.payment_ref', { block: 'f.block_number', txHash: 'f.tx_hash' })}) e
+    FROM (${earning('refunds f JOIN payments p ON p.ref = f.payment_ref', { block: 'f.block_number', txHash: 'f.tx_hash' }, only)}) e
   UNION ALL
   SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL, NULL, NULL
-    FROM refunds f WHERE f.commission_of IS NOT NULL`
+    FROM refunds f WHERE f.commission_of IS NOT NULL ${only.paid}`
+
+/** SQL: the books of commissions. */
+export const COMMISSIONS = booksOf(ALL)
+const OWN_COMMISSIONS = booksOf(OF_PAYEE)
 
 /** The figures of a code and a payee in a period: how many payments became nodes, what they earned, and what was taken back and paid. */
 export interface CommissionLine {
@@ -90,12 +104,16 @@ export async function readBelievedMints(
 /**
  * Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. What only one
  * provider reports is not due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
+ * With a `payee`, only the lines of that payee for its own codes.
  */
 export async function readDueCommissions(
   sql: Sql,
-  { final, believes }: { final: number; believes: boolean },
+  { final, believes, payee = null }: { final: number; believes: boolean; payee?: Address | null },
 ): Promise<DueCommission[]> {
+  const ownCodes = sql`WITH own AS MATERIALIZED (SELECT array_agg(DISTINCT code) AS codes FROM referral_codes WHERE payee = ${payee})`
+  const lines: Fragment = sql.unsafe(payee === null ? COMMISSIONS : OWN_COMMISSIONS)
   return await sql<DueCommission[]>`
+    ${payee === null ? sql`` : ownCodes}
     SELECT *, greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
         least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei", (
       SELECT iso(max(a.at)) FROM audit a WHERE a.subject = code AND a.action = 'commissionFileMade'
@@ -104,8 +122,8 @@ export async function readDueCommissions(
     FROM (SELECT ${sql.unsafe(LINE)},
         coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at > now), 0) AS "waitingWei",
         coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at <= now AND proof = 'believed'), 0) AS "believedWei"
-      FROM (${sql.unsafe(COMMISSIONS)}) c, (SELECT to_timestamp(coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)) AS now) n
-      WHERE kind = 'paid' OR minted_block <= ${final}
+      FROM (${lines}) c, (SELECT to_timestamp(coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)) AS now) n
+      WHERE (kind = 'paid' OR minted_block <= ${final}) ${payee === null ? sql`` : sql`AND c.payee = ${payee}`}
       GROUP BY code, payee) l
     ORDER BY code, payee`
 }

@@ -25,9 +25,9 @@ export const meReferrals = ({ queryReplica }: Tools): Route => ({
 async function readOwn(sql: Sql, wallet: Address) {
   const codes = await readReferralsOf(sql, wallet)
   if (codes.length === 0) return []
-  const lines = await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true })
+  const lines = await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true, payee: wallet })
   return codes.map((of) => {
-    const line = lines.find(({ code, payee }) => code === of.code && payee === wallet) ?? NOTHING
+    const line = lines.find(({ code }) => code === of.code) ?? NOTHING
     const { count, valueWei, earnedWei, takenBackWei, paidWei, waitingWei, dueWei } = line
     return { ...of, count, valueWei, earnedWei, takenBackWei, paidWei, waitingWei, dueWei }
   })

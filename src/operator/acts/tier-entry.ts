@@ -239,14 +239,17 @@ const planned = (rows: readonly TierRow[], plans: readonly TierPlan[], time: num
 /** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
   const { entry, terms, time } = next
-  const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...planned(rows, plans, time)]
-  const why = refuseVersion(earlier, { ...terms, fromTime: time })
+  const inForce = planned(rows, plans, time)
+  const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...inForce]
+  // A former entry may have asked a provider that is ahead of ours. Its version counts, and so does the one that this replaces.
+  const version = { ...terms, fromTime: time }
+  const why = refuseVersion(earlier, version) ?? refuseVersion([...rows, ...inForce], version)
   if (why) return refusalOf(why)
-  const version =
+  const number =
     1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
   const opened =
     earlier.findLast((one) => one.tierId === entry.tierId && one.opensAfter === terms.opensAfter)?.opened ?? null
-  const candidate = { ...terms, version, opened, fromTime: time, live: false, enteredAt: LAST, enteredBy: '' }
+  const candidate = { ...version, version: number, opened, live: false, enteredAt: LAST, enteredBy: '' }
   const after =
     entry.fromTime === null
       ? readChanges([...rows, { ...candidate, fromBlock: 0 }], plans)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { readCommissions, readDueCommissions } from '../../../src/db/reads/commissions.ts'
+import type { Address } from '../../../src/domain/units.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { type CodeVersion, commissionsOf, dueOf, type Paid, type Transfer } from './commissions.ts'
@@ -152,10 +153,18 @@ async function compare(given: Drawn): Promise<void> {
   const [a, b] = given.period
   const period = { after: Math.min(a, b), upTo: Math.max(a, b) }
   const asked = { final: b, believes: given.believes, now: timeOf(given.head) }
-  const [lines, due] = await tables.within(rowsOf(given, ledger), async (sql) => [
+  const payee = account(1) as Address
+  const [lines, due, own] = await tables.within(rowsOf(given, ledger), async (sql) => [
     await readCommissions(sql, period),
     await readDueCommissions(sql, asked),
+    await readDueCommissions(sql, { ...asked, payee }),
   ])
+  const ownCodes = ledger.versions.filter((one) => one.payee === payee).map((one) => one.code)
+  assert.deepEqual(
+    [...own],
+    due.filter((line) => line.payee === payee && ownCodes.includes(line.code)),
+    'what its payee sees',
+  )
   assert.deepEqual([...lines], sorted(commissionsOf(ledger, period)))
   const withoutFile = due.map(({ fileMadeAt, ...line }) => line)
   assert.deepEqual(withoutFile, sorted(dueOf(ledger, asked)))

@@ -5,12 +5,12 @@ import { after, before, describe, it } from 'node:test'
 import { runChecks } from '../../../src/checks/check.ts'
 import { SALE_CHECKS } from '../../../src/checks/sale.ts'
 import { inTransaction } from '../../../src/db/core/sql.ts'
-import type { Hash } from '../../../src/domain/units.ts'
+import { type Hash, wei } from '../../../src/domain/units.ts'
 import { readNow } from '../../../src/operator/acts/terms.ts'
 import { readFigure } from '../../metrics/figure.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { lockIsAwaited } from '../../support/postgres.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../../support/world.ts'
 
 const GRACE_SEC = 900
 const PRICE = ETHER / 50n
@@ -354,6 +354,23 @@ describe('the bounds of a tier', () => {
     ] as const) {
       const { status: answered } = await desk.post('tiers/early', { closesAt: time + 1_000_000 + afterSec })
       assert.equal(answered, status, `closes ${afterSec} s after it opens`)
+    }
+  })
+})
+
+describe('a tier that was entered with a provider that is ahead', () => {
+  it('shares neither its next price nor its present one with a later entry', async () => {
+    const [present, next] = [PRICE + 101n, PRICE + 102n]
+    const head = await world.chain.block()
+    const leading = { tierId: 'leading', tierNo: 90, graceSec: 0 }
+    await enterTier(world, { ...leading, priceWei: wei(present) })
+    const later = { fromBlock: Number(head.number) + 20, fromTime: Number(head.timestamp) + 60 }
+    await enterTier(world, { ...leading, ...later, priceWei: wei(next) })
+    for (const price of [present, next]) {
+      const tier = { ...gold, tierId: 'behind', label: 'Behind', priceWei: price.toString() }
+      const answer = await desk.post('tiers', tier)
+      assert.equal(answer.status, 409, answer.text)
+      assert.match(answer.json.error, /^Tier leading is on sale at that price/)
     }
   })
 })
