@@ -1042,6 +1042,8 @@ CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', '
   'guardRefused', 'paidNodeExpelled', 'senderRests', 'tierUnfit');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
+-- Whether a file already refunds a payment.
+CREATE INDEX audit_refund_files ON audit ((detail -> 'after' ->> 'ref')) WHERE action = 'refundFileMade';
 
 -- An answer, stored under the key that the caller gave: the same request gets the same answer again. Rows are removed after two days.
 CREATE TABLE idempotency_keys (

@@ -262,7 +262,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readBelievedBlock(sql)
     await refunds.readDoubtfulRefunds(sql, HEAD, 10)
     await refunds.readRefundsBy(sql, hashOf(7), WALLET)
-    await refunds.readFirstFile(sql, 7, hashOf(7))
+    await refunds.readFirstFile(sql, hashOf(7))
     await refunds.readHeldBefore(sql, { heldFor: 'soldOut', before: 7, again: false }, 10)
     await refunds.readSignedUntil(sql, hashOf(7), HEAD + 900)
     await refunds.readRefundedAbove(sql, HEAD - 3)

@@ -5,10 +5,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { recordIdentity } from '../../src/db/core/state.ts'
+import { readHeldBefore } from '../../src/db/payments/refunds.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
+import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
 import { batchesOf, TRANSFERS_MAX } from '../../src/operator/acts/refunds/safe-batch.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
@@ -64,6 +67,8 @@ const oweEach = (paid: readonly Paid[]) => paid.map(({ from, valueWei }) => [fro
 
 test('all that is held for a reason and older is prepared to the wei, after a preview', async () => {
   const late = await pay([5, BASIC - 1n], [6, BASIC - 2n], [5, BASIC - 1n])
+  // Blocks of one second have one time.
+  await world.chain.increaseTime(1)
   await finalize()
   const before = await headTime()
   const young = await pay([7, BASIC - 4n])
@@ -128,6 +133,18 @@ test('a second person confirms the very sum: a payment that came meanwhile refus
   assert.deepEqual(paysOf(json.done.safeBatches), oweEach(late))
   const { proposal } = (await desk.post('second-person', { off: true })).json
   assert.equal((await confirm(proposal.id)).status, 200)
+})
+
+test('a rebuilt ledger still knows which refunds are in a file', async () => {
+  const filed = await readHeldBefore(world.pool, { heldFor: 'wrongAmount', before: FAR, again: true }, 500)
+  assert.ok(filed.length > 0)
+  await using database = await openDatabase(5)
+  const { pool } = database
+  // A rebuild numbers the payments anew.
+  await pool`SELECT setval(pg_get_serial_sequence('payments', 'id'), 7000)`
+  await rebuild(world.instance({ pool, directUrl: database.url }).ctx, world.pool, () => {})
+  const rebuilt = (again: boolean) => readHeldBefore(pool, { heldFor: 'wrongAmount', before: FAR, again }, 500)
+  assert.deepEqual([(await rebuilt(true)).length, (await rebuilt(false)).length], [filed.length, 0])
 })
 
 test('the command previews, asks, and writes the file', async () => {

@@ -56,13 +56,12 @@ export async function readRefundsBy(
 }
 
 /**
- * When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. One subject in the log may have several
- * payments.
+ * When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. A ref survives a rebuild; a row id does
+ * not.
  */
-export async function readFirstFile(sql: Sql, paymentId: number, subject: string): Promise<string | null> {
+export async function readFirstFile(sql: Sql, ref: Hash): Promise<string | null> {
   const [row] = await sql<{ at: string | null }[]>`
-    SELECT iso(min(at)) AS at FROM audit
-    WHERE subject = ${subject} AND action = 'refundFileMade' AND detail -> 'after' ->> 'id' = ${String(paymentId)}`
+    SELECT iso(min(at)) AS at FROM audit WHERE action = 'refundFileMade' AND detail -> 'after' ->> 'ref' = ${ref}`
   return row?.at ?? null
 }
 
@@ -84,13 +83,12 @@ export async function readHeldBefore(
   { heldFor, before, again }: { heldFor: HoldReason; before: number; again: boolean },
   limit: number,
 ): Promise<HeldPayment[]> {
-  const filed = sql`EXISTS (SELECT FROM audit a WHERE a.subject = coalesce(p.tx_hash, p.id::text) AND a.action = 'refundFileMade'
-    AND a.detail -> 'after' ->> 'id' = p.id::text)`
+  const filedAt = sql`(SELECT max(a.at) FROM audit a WHERE a.action = 'refundFileMade' AND a.detail -> 'after' ->> 'ref' = p.ref)`
   return await sql<HeldPayment[]>`
     SELECT id, value_wei AS "valueWei", reason = 'refunding' AS "isPrepared", count(*) OVER () AS total FROM payments p
     WHERE state = 'held' AND block_time < to_timestamp(${before}) AND (reason = ${heldFor} OR reason = 'refunding'
       AND (SELECT v.evidence ->> 'heldFor' FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) = ${heldFor}
-      AND (${again} OR NOT ${filed}))
+      AND (${again} OR ${filedAt} IS NULL))
     ORDER BY block_number, id LIMIT ${limit}`
 }
 

@@ -219,7 +219,7 @@ function refundRows(payments: model.Dated[]): Rows {
       .filter(({ isFiled }) => isFiled)
       .map(({ id, txHash }) => ({
         ...{ actor: 'ada', action: 'refundFileMade', subject: txHash ?? String(id) },
-        detail: JSON.stringify({ after: { id } }),
+        detail: JSON.stringify({ after: { ref: word(id) } }),
       })),
   }
 }

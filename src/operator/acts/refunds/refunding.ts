@@ -140,8 +140,8 @@ export async function prepareLocked(
   const safety = await refundSafety(sql, payment, horizon)
   if (isOperatorRefusal(safety)) return safety
   if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
-  const { id, txHash, tierId } = payment
-  const fileMadeAt = await readFirstFile(sql, id, subjectOf(payment))
+  const { id, ref, txHash, tierId } = payment
+  const fileMadeAt = await readFirstFile(sql, ref)
   return {
     payment,
     answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, horizon, fileMadeAt) },
@@ -150,7 +150,7 @@ export async function prepareLocked(
 
 /** Records that a file refunds this payment, so that we can warn anyone who asks for another file. The payment must be locked. */
 export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
-  const after = { id: payment.id, valueWei: payment.valueWei.toString() }
+  const after = { ref: payment.ref, valueWei: payment.valueWei.toString() }
   return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
 }
 
