@@ -53,9 +53,12 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
     if (!dryRun && sumWei === null) complain('sumWei', `is required without ${fieldNamed('dryRun')}`, 'missing')
   },
   proposedAs: 'prepareAllRefunds',
-  // What is prepared already gives away nothing more.
-  sum: async (sql, asked) =>
-    asked.dryRun ? 0n : sumOf((await readHeldBefore(sql, asked, ALL_MAX)).filter(({ isPrepared }) => !isPrepared)),
+  // What is prepared already gives away nothing more, unless another file pays it again.
+  sum: async (sql, asked) => {
+    if (asked.dryRun) return 0n
+    const payments = await readHeldBefore(sql, asked, ALL_MAX)
+    return sumOf(payments.filter(({ isPrepared }) => asked.again || !isPrepared))
+  },
   run: prepareAll,
   says: ({ dryRun, count, sumWei, remaining, sendNowWei }) =>
     [
