@@ -107,6 +107,34 @@ test('what may not be sent yet is held at once, and comes into the file of a lat
   assert.equal(String(paid.reduce((sum, [, value]) => sum + BigInt(value ?? ''), 0n)), found.sumWei)
 })
 
+test('a payment that is refused does not count, and what is prepared already comes last', async () => {
+  const bought = await world.pay(5, BASIC)
+  const [refused, waiting, fresh] = (await pay([6, BASIC - 51n], [7, BASIC - 52n], [8, BASIC - 53n])) as [
+    Paid,
+    Paid,
+    Paid,
+  ]
+  await finalize()
+  assert.equal((await desk.post(`payments/${waiting.txHash}/refund/prepare`)).status, 200)
+  const idOf = async ({ txHash }: Pick<Paid, 'txHash'>) =>
+    Number((await world.pool`SELECT id FROM payments WHERE tx_hash = ${txHash}`)[0]?.id)
+  // The contract expels no held payment's node, so the test gives it one.
+  const [node] =
+    await world.pool`SELECT node_id, payment_id, cohort FROM nodes WHERE payment_id = ${await idOf({ txHash: bought })}`
+  await world.pool`UPDATE nodes SET payment_id = ${await idOf(refused)}, cohort = NULL WHERE node_id = ${node?.node_id}`
+  const heldFor = { heldFor: 'wrongAmount' as const, before: FAR, again: false }
+  const order = (await readHeldBefore(world.pool, heldFor, 500)).map(({ id }) => id)
+  assert.deepEqual(order, [await idOf(refused), await idOf(fresh), await idOf(waiting)])
+  const { count, sumWei, says, results } = (await all({ before: FAR, dryRun: true })).json
+  const counted = owed([waiting, fresh])
+  assert.deepEqual([count, sumWei, results.length, /^2 would be held/.test(says)], [2, counted, 3, true], says)
+  const done = (await all({ before: FAR, sumWei })).json
+  assert.deepEqual([done.count, done.sumWei, /^2 are held/.test(done.says)], [2, counted, true], done.says)
+  assert.deepEqual(paysOf(done.safeBatches), oweEach([fresh, waiting]))
+  await world.pool`UPDATE nodes SET payment_id = ${node?.payment_id}, cohort = ${node?.cohort} WHERE node_id = ${node?.node_id}`
+  assert.equal((await desk.post(`payments/${refused.txHash}/dismiss`)).status, 200)
+})
+
 test('of two who ask at once, the files together pay each payment once', async () => {
   const late = await pay([5, BASIC - 21n], [6, BASIC - 22n], [7, BASIC - 23n])
   await finalize()
@@ -157,7 +185,10 @@ test('the command previews, asks, and writes the file', async () => {
   const run = (more: string[], typed?: string) => runHere([...words, ...more], worldEnv(world), typed)
   const dry = await run(['--dry-run', '--json'])
   assert.deepEqual([dry.code, JSON.parse(dry.out).sumWei], [0, owed(late)], dry.err)
-  assert.equal((await run([], 'n')).code, 1)
+  const lost = await run(['--yes'])
+  assert.deepEqual([lost.code, /--safe-file/.test(lost.err)], [2, true], lost.err)
+  assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
+  assert.equal((await run(['--safe-file', path], 'n')).code, 1)
   assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
   const done = await run(['--safe-file', path, '--yes', '--json'])
   assert.equal(done.code, 0, done.err)

@@ -71,6 +71,10 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
 /** `payments refund-all`: previews, asks, and prepares the refunds with the sum of the preview. */
 async function refundAll(call: Call): Promise<ExitCode> {
   const { 'safe-file': path, ...values } = call.values
+  if (path === undefined && !call.out.json && !call.flags.has('dry-run'))
+    throw new UsageError(
+      'Say where to write the files with --safe-file, or print them with --json: later runs leave out what a file pays.',
+    )
   return await withOperator(call.io, async (deps) => {
     const given = fieldsOf({ ...call, values })
     const prepare = async (more: Fields) =>

@@ -75,8 +75,8 @@ export interface HeldPayment {
 }
 
 /**
- * The oldest payments in blocks before a time that are held for a reason, or whose refund is prepared after that. Leaves out refunds that a file
- * pays, unless asked for them `again`.
+ * Payments in blocks before a time that are held for a reason, or whose refund is prepared after that. Leaves out refunds that a file pays, unless
+ * asked for them `again`. What no earlier act has prepared or filed comes first, then the oldest, so that each act gets further.
  */
 export async function readHeldBefore(
   sql: Sql,
@@ -89,7 +89,7 @@ export async function readHeldBefore(
     WHERE state = 'held' AND block_time < to_timestamp(${before}) AND (reason = ${heldFor} OR reason = 'refunding'
       AND (SELECT v.evidence ->> 'heldFor' FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) = ${heldFor}
       AND (${again} OR ${filedAt} IS NULL))
-    ORDER BY block_number, id LIMIT ${limit}`
+    ORDER BY reason = 'refunding', ${filedAt} NULLS FIRST, block_number, id LIMIT ${limit}`
 }
 
 /** Marks as final the refunds in followed blocks up to a final height. */

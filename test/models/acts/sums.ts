@@ -52,11 +52,11 @@ function isLate(one: Dated, asked: { heldFor: string; before: number; again: boo
   return asked.again || !one.isFiled
 }
 
-/** The late payments, and what holding them for their refunds gives away: nothing for those that are held for that already. */
+/** The late payments, and what their refunds give away: nothing for those that are prepared already, unless they go into a file again. */
 export function lateOf(payments: Dated[], asked: { heldFor: string; before: number; again: boolean }) {
   const late = payments.filter((one) => isLate(one, asked))
   let sumWei = 0n
-  for (const { reason, valueWei } of late) if (reason !== 'refunding') sumWei += valueWei
+  for (const { reason, valueWei } of late) if (asked.again || reason !== 'refunding') sumWei += valueWei
   return { ids: late.map(({ id }) => id), sumWei }
 }
 

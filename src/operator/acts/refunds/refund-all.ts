@@ -16,7 +16,7 @@ const ALL_MAX = 500
 /** What was prepared, or would be. */
 export interface AllPrepared {
   dryRun: boolean
-  /** The payments of this act, and their sum. */
+  /** How many payments this act holds for their refunds, and their sum. A refused payment counts in neither. */
   count: number
   sumWei: bigint
   /** How many payments another act would still find. */
@@ -53,9 +53,12 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
     if (!dryRun && sumWei === null) complain('sumWei', `is required without ${fieldNamed('dryRun')}`, 'missing')
   },
   proposedAs: 'prepareAllRefunds',
-  // What is prepared already gives away nothing more.
-  sum: async (sql, asked) =>
-    asked.dryRun ? 0n : sumOf((await readHeldBefore(sql, asked, ALL_MAX)).filter(({ isPrepared }) => !isPrepared)),
+  // What is prepared already gives away nothing more, unless another file pays it again.
+  sum: async (sql, asked) => {
+    if (asked.dryRun) return 0n
+    const payments = await readHeldBefore(sql, asked, ALL_MAX)
+    return sumOf(payments.filter(({ isPrepared }) => asked.again || !isPrepared))
+  },
   run: prepareAll,
   says: ({ dryRun, count, sumWei, remaining, sendNowWei }) =>
     [
@@ -67,17 +70,24 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
 
 const sumOf = (payments: readonly HeldPayment[]): bigint => payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
 
+/** Counts what is not refused. */
+function totalOf(results: readonly OneOfMany[]) {
+  const held = results.filter(({ refusal }) => refusal === null)
+  return { count: held.length, sumWei: held.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n) }
+}
+
 async function prepareAll(deps: PrepareDeps, actor: Actor, given: Asked): Promise<AllPrepared | OperatorRefusal> {
   const { heldFor, again, dryRun, reason: note } = given
   const payments = await readHeldBefore(deps.pool, given, ALL_MAX)
-  const sumWei = sumOf(payments)
-  if (!dryRun && given.sumWei !== sumWei)
-    return refuseAct('conflict', `The sum is ${sumWei} wei by now, not ${given.sumWei}: preview it again.`)
   const rows = payments.map(({ id }) => ({ payment: String(id), row: { id } }))
   const horizon = await readHorizon(deps)
   const asked = { actor, note, horizon, signers: deps.signers, heldFor, skipsFiled: !again }
-  const { transfers, ...prepared } = await (dryRun ? previewRows : prepareRows)(deps, rows, asked)
+  const found = await previewRows(deps, rows, asked)
+  const { sumWei } = totalOf(found.results)
+  if (!dryRun && given.sumWei !== sumWei)
+    return refuseAct('conflict', `The sum is ${sumWei} wei by now, not ${given.sumWei}: preview it again.`)
+  const { transfers, ...prepared } = dryRun ? found : await prepareRows(deps, rows, asked)
   const remaining = (payments[0]?.total ?? 0) - payments.length
   const safeBatches = dryRun ? [] : await batchesOf(deps.pool, transfers, 'Refunds')
-  return { dryRun, count: payments.length, sumWei, remaining, ...prepared, safeBatches }
+  return { dryRun, ...totalOf(prepared.results), remaining, ...prepared, safeBatches }
 }

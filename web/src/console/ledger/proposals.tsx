@@ -87,10 +87,16 @@ function Answer({
           act="proposals/{id}/confirm"
           params={params}
           says={`Does ${act} now, as ${proposedBy} proposed it, if that is still possible. The audit log has both names.`}
-          did={({ says, done: { safeBatch } }) => (
+          did={({ says, done: { safeBatch, safeBatches } }) => (
             <div className="stack">
               <p>{says}</p>
-              {isFile(safeBatch) && <SafeFile safeBatch={safeBatch} name={`${act}-safe.json`} />}
+              {[safeBatch, safeBatches]
+                .flat()
+                .filter(isFile)
+                .map((file, place) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+                  <SafeFile key={place} safeBatch={file} name={`${act}-safe-${place + 1}.json`} />
+                ))}
             </div>
           )}
         />
