@@ -67,7 +67,7 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** What decides on payments in a block. Throws 404 until the service has followed to it. */
+  /** The terms that decide on payments in a block. Throws 404 until the service has followed to it. */
   getSale(blockNumber: number | bigint, options?: CallOptions): Promise<Sale>
   /** A page of a published allowlist: the wallets behind `after`, none at its end. Throws 404 if the list is not published. */
   getAllowlist(root: string, after?: string, options?: CallOptions): Promise<AllowlistPage>

@@ -39,7 +39,7 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
-/** What decides on payments in a block: the tiers' versions and the payments wallets. */
+/** The terms that decide on payments in a block: the tiers' versions and the payments wallets. */
 export interface Sale extends Revived<Schemas['Sale']> {}
 export interface TierVersion extends Revived<Schemas['TierVersion']> {}
 /** The judge's verdict on a payment, with its evidence. */

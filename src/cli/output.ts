@@ -105,9 +105,10 @@ export function outline(value: object): string {
 
 /** A field of a result: its name says whether it is an amount or a time. */
 function shownAs(name: string, value: unknown): string {
-  if (name.endsWith('Wei')) return ether(value)
+  const { kind } = columnOf(name)
+  if (kind === 'ether') return ether(value)
   // A Safe's file has milliseconds, which are no time of ours.
-  const isTime = columnOf(name).kind === 'time' && typeof value === 'number' && value <= TIME_MAX
+  const isTime = kind === 'time' && typeof value === 'number' && value <= TIME_MAX
   return cell(isTime ? new Date(value * 1_000) : value)
 }
 

@@ -177,7 +177,7 @@ const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boole
 const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   latestOf(versions.filter((version) => version.tierNo === tierNo))?.supply ?? null
 
-const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSorted(byEffect).at(-1)
+export const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSorted(byEffect).at(-1)
 
 /** True if nine tenths of a supply are sold. We report that early, so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9

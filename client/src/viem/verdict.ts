@@ -1,6 +1,6 @@
 // Recomputes the verdict on a payment from the chain and from what the service publishes to everyone. What the service alone can know stays its claim:
 // how many places others took, how much of an allocation is used, which payments are in flight.
-import type { Block, Transaction, TransactionReceipt } from 'viem'
+import { type Block, erc20Abi, type Transaction, type TransactionReceipt } from 'viem'
 import { getBlock, getTransaction, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient } from '../client.ts'
 import type { Hex, Payment, Sale, TierVersion, Verdict } from '../types.ts'
@@ -86,7 +86,7 @@ async function mayBuy({ sale, chain, factory: address, transaction, receipt }: T
   return !own.some((one) => same(one, from))
 }
 
-/** What a recomputation found. */
+/** The fields that differ from the chain, and those that we could not check. */
 class Findings {
   readonly differences = new Set<string>()
   readonly unchecked = new Set<string>()
@@ -159,7 +159,7 @@ function checkTransfer({
   findings.check('receivedWei', isOwn ? evidence.receivedWei === value : null)
   findings.check('valueWei', payment.valueWei === evidence.receivedWei)
   findings.check('tierId', payment.tierId === evidence.tierId)
-  // What buys nothing gets no public verdict.
+  // A transfer that buys nothing gets no public verdict.
   findings.check('from', !sale.wallets.some(({ address }) => address === payment.from))
   const standing =
     kind === 'held' ? payment.status === 'held' && payment.reason === reason : SOLD.includes(payment.status)
@@ -296,16 +296,6 @@ async function nodesHeld({ chain, factory: address, payment, evidence }: Review)
   return { most, tierNos: nodes.map((node) => (node[4] === 0n ? null : tierNos[cohorts.indexOf(node[4])])) }
 }
 
-const balanceAbi = [
-  {
-    type: 'function',
-    name: 'balanceOf',
-    stateMutability: 'view',
-    inputs: [{ type: 'address' }],
-    outputs: [{ type: 'uint256' }],
-  },
-] as const
-
 async function checkHolding(
   { chain, payment, reason, evidence, at, findings }: Review,
   version: TierVersion,
@@ -318,7 +308,7 @@ async function checkHolding(
   findings.check('reason', (holdingReadWei !== null && holdingReadWei >= version.holdingWei) === (reason === null))
   const call = {
     address: version.holdingToken as Hex,
-    abi: balanceAbi,
+    abi: erc20Abi,
     functionName: 'balanceOf',
     args: [payment.from as Hex],
     blockNumber: BigInt(at.blockNumber),

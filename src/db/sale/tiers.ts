@@ -70,7 +70,7 @@ export const lockTierTable = async (sql: Sql): Promise<void> =>
 /** Enters a tier's next version (the first if the tier is new). */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
   const { fromBlock, fromTime } = tier
-  await insertTier(sql, { ...termsOf(tier), fromBlock, fromTime, enteredBy })
+  await insertTier(sql, tier, { fromBlock, fromTime, enteredBy })
   await setLive(sql, [tier.tierId])
 }
 
@@ -80,14 +80,14 @@ export async function insertTierPlan(
   plan: TierTerms & { fromTime: number; names: readonly TermName[]; keyDigest: string | null },
   enteredBy: string,
 ): Promise<number> {
-  const { keyDigest, ...row } = plan
-  return await insertTier(sql, { ...row, fromBlock: null, madeWith: keyDigest && `\\x${keyDigest}`, enteredBy })
+  const { keyDigest, fromTime, names } = plan
+  const madeWith = keyDigest && `\\x${keyDigest}`
+  return await insertTier(sql, plan, { fromBlock: null, fromTime, names, madeWith, enteredBy })
 }
 
-async function insertTier(
-  sql: Sql,
-  row: { readonly tierId: string; readonly [term: string]: unknown },
-): Promise<number> {
+/** Inserts the terms of a tier, and nothing else that `terms` may carry, with the columns of their entry. */
+async function insertTier(sql: Sql, terms: TierTerms, entry: { readonly [column: string]: unknown }): Promise<number> {
+  const row = { ...termsOf(terms), ...entry }
   const [entered] = await sql<{ version: number }[]>`
     INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
     SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}

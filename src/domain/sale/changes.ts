@@ -1,6 +1,6 @@
 // Changes of tiers that are entered ahead. The one reading of what holds: from stored versions and planned changes to each version that will be in
 // force, and to the planned changes that do not fit. Entry, preview, follower and pages use it. Pure.
-import { byEffect, refuseTierVersion, type TierVersion } from '../tiers.ts'
+import { byEffect, latestOf, refuseTierVersion, type TierVersion } from '../tiers.ts'
 
 /** The terms of a tier. `graceSec` belongs to a change, not to the tier: a planned change keeps the grace period of its entry. */
 export type TierTerms = Omit<TierVersion, 'version' | 'opened' | 'fromBlock' | 'fromTime'> & {
@@ -81,7 +81,7 @@ export function readChanges<Row extends StoredVersion>(
   for (const plan of plans.toSorted(byEntry)) {
     // What was stored for a later time, while this change was due and not followed yet, does not count.
     const earlier = known.filter((version) => byEntry(version, plan) < 0)
-    const before = latestOf(earlier, plan.tierId)
+    const before = latestOf(earlier.filter(({ tierId }) => tierId === plan.tierId))
     const version = before && resolve(before, plan)
     const why: Unfit | null = version ? refuseVersion(earlier, version) : { kind: 'noTier' }
     if (why || !version) read.unfit.push({ plan, why: why ?? { kind: 'noTier' } })
@@ -99,13 +99,6 @@ type Entry = Pick<StoredVersion, 'tierNo' | 'version' | 'fromTime' | 'enteredAt'
 const byEntry = (a: Entry, b: Entry): number =>
   a.fromTime - b.fromTime ||
   (a.tierNo === b.tierNo ? a.version - b.version : a.enteredAt.localeCompare(b.enteredAt) || a.tierNo - b.tierNo)
-
-function latestOf<Row extends Known>(versions: readonly Row[], tierId: string): Row | undefined {
-  return versions
-    .filter((version) => version.tierId === tierId)
-    .sort(byEffect)
-    .at(-1)
-}
 
 /** The version that a planned change becomes. */
 function resolve<Row extends StoredVersion>(

@@ -27,7 +27,7 @@ import {
   termsOf,
   type Unfit,
 } from '../../domain/sale/changes.ts'
-import type { FirstSaleTerms } from '../../domain/tiers.ts'
+import { byEffect, type FirstSaleTerms } from '../../domain/tiers.ts'
 import { timeInWords } from '../../lib/times.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
@@ -222,8 +222,9 @@ function nextOf(
   const ofTier = rows.filter((row) => row.tierId === tierId)
   // A provider may be behind the one that a former entry asked. The later entry still counts.
   const time = fromTime ?? Math.max(now + 1, ...ofTier.map((row) => row.fromTime))
-  const known = [...ofTier, ...planned(rows, plans, time).filter((one) => one.tierId === tierId)]
-  const before = known.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version).at(-1) ?? null
+  const fitting = planned(rows, plans, time).filter((one) => one.tierId === tierId)
+  const known = [...ofTier, ...fitting].sort(byEffect)
+  const before = known.at(-1) ?? null
   const graceSec = entry.graceSec ?? nextGraceSec(known.length > 0 ? (known as TierRow[]) : rows, rules)
   const terms = first ?? (before && mergeTerms(termsOf(before), changes))
   if (!terms) throw new Error(`there is no tier ${tierId}`)

@@ -3,6 +3,7 @@
 import { type HeldPayment, readHeldBefore } from '../../../db/payments/refunds.ts'
 import { DECIDABLE_REASONS } from '../../../domain/payment.ts'
 import { inEther } from '../../../domain/units.ts'
+import { TIME_MAX } from '../../../lib/times.ts'
 import { type Actor, fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
@@ -30,7 +31,7 @@ export interface AllPrepared {
 
 const ALL = {
   heldFor: field.word('the reason that they are held for', DECIDABLE_REASONS, { value: 'reason' }),
-  before: field.whole('only payments before this time, unix seconds of block time', 1, 2 ** 40 - 1, 'unix'),
+  before: field.whole('only payments before this time, unix seconds of block time', 1, TIME_MAX, 'unix'),
   again: field.flag('also what an earlier file pays; only if nobody sent that file'),
   sumWei: field.orNull(field.wei('the sum that the preview named; if it is another by now, the act is refused')),
   dryRun: field.flag('only say what would happen to each: the service tries it and undoes it'),
