@@ -56,15 +56,14 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerPaymentsPassStale: page(
     stale('payments'),
-    'No payments pass has ended well for five minutes. Buyers wait.',
+    'No payments pass has succeeded for five minutes. Buyers wait.',
     {
       unless: [STUCK, HALTED, down('chain')],
       lasts: '1m',
-      description:
-        'Either nothing calls it (is the scheduler running?), or it stops on a fault (the log says on which).',
+      description: 'Either nothing calls it (is the scheduler running?), or it stops on a fault (see the log).',
     },
   ),
-  NodeLedgerCreditPassStale: page(stale('credit'), 'No credit pass has ended well for five minutes.', {
+  NodeLedgerCreditPassStale: page(stale('credit'), 'No credit pass has succeeded for five minutes.', {
     unless: [STUCK, HALTED, down('chain'), stale('payments')],
     lasts: '1m',
     at: '/rounds',
@@ -77,26 +76,26 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   // On average, so that of two instances the one whose signer signs does not hide the other.
   NodeLedgerSignerDown: page(
     'max by (sender) (avg_over_time(node_ledger_signer_down[5m])) > 0.4',
-    `The {{ $labels.sender }}'s signer does not sign. What waits for it is not sent.`,
+    `The {{ $labels.sender }}'s signer does not sign. Its transactions wait.`,
     { toldBy: 'signer.down', at: '/transactions' },
   ),
   NodeLedgerRoleLost: page(
     'max by (sender) (node_ledger_role_lost) == 1',
-    'The contract knows another account than ours as its {{ $labels.sender }}. What waits for it is not sent.',
+    'Our account is no longer the contract’s {{ $labels.sender }}. Its transactions wait.',
     { toldBy: 'role.lost', at: '/transactions' },
   ),
   NodeLedgerHalted: page(
     'max by (reason) (node_ledger_halted) == 1',
-    'The passes are halted, since the chain is not the one the ledger followed ({{ $labels.reason }}).',
+    'The passes are halted, because the chain is not the one that the ledger followed ({{ $labels.reason }}).',
     {
       lasts: '2m',
       toldBy: 'passes.halted',
-      description: 'Nothing is sent and nothing taken back until you have looked and cleared it.',
+      description: 'The service sends nothing and rewinds nothing until you have checked and cleared the halt.',
     },
   ),
   NodeLedgerPassesStuck: page(
     STUCK,
-    'One block stops the passes again and again, though the providers answer. Nothing after it is followed.',
+    'One block keeps stopping the passes, although the providers answer. The service follows no later block.',
     { toldBy: 'passes.stuck' },
   ),
   NodeLedgerLagging: page(
@@ -107,7 +106,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   // At the provider's head by its own word, and yet long behind the clock.
   NodeLedgerChainStands: page(
     `time() - max(node_ledger_followed_block_timestamp_seconds) > 600 and on() min(node_ledger_lag_seconds) < ${LAG_SEC}`,
-    'No block newer than {{ $value | humanizeDuration }} has been seen. The providers stand still, or the chain does.',
+    'The newest block is {{ $value | humanizeDuration }} old. The providers are stuck, or the chain produces no blocks.',
     { unless: [STUCK, HALTED], lasts: '5m' },
   ),
   NodeLedgerChainUnreadable: page(down('chain'), 'No provider of RPC_URL has answered for five minutes.', {
@@ -121,7 +120,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerPaymentsHeld: ticket(
     'max(node_ledger_payments_held_oldest_age_seconds) > 86400',
-    'A payment has been held for more than a day. Somebody waits for your decision. Prepare a refund before you send it back.',
+    'A payment has been held for more than a day. A buyer waits for your decision. Prepare a refund before you send it.',
     { toldBy: 'payment.held', at: '/payments?status=held' },
   ),
   NodeLedgerPaymentsWaiting: page(
@@ -143,7 +142,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerTransactionStuck: page(
     `max by (sender) (node_ledger_outbox_pending_age_seconds) > ${STUCK_SEC}`,
-    'A transaction of the {{ $labels.sender }} has been in no block for half an hour.',
+    'A transaction of the {{ $labels.sender }} has been pending for half an hour.',
     { toldBy: 'fee.capped', at: '/transactions' },
   ),
   NodeLedgerFundsLow: page(
@@ -153,7 +152,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerBudgetLow: ticket(
     'max by (what) (node_ledger_minter_budget_low) == 1 unless on(what) max by (what) (node_ledger_minter_budget_spent) == 1',
-    'The minter may mint or open less than a week as the last one takes ({{ $labels.what }}). Have the owner refill it.',
+    'The minter’s budget lasts less than a week at the last week’s rate ({{ $labels.what }}). Have the owner refill it.',
     { lasts: '2m', toldBy: 'budget.low' },
   ),
   NodeLedgerBudgetSpent: page(
@@ -163,7 +162,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerTierNearlySold: ticket(
     'max by (tier) (node_ledger_tier_sold{state="open"} / node_ledger_tier_supply{state="open"}) >= 0.9',
-    'Tier {{ $labels.tier }} is nearly sold. What is paid after its last place is held.',
+    'Tier {{ $labels.tier }} is nearly sold out. Payments after its last place are held.',
     { lasts: '2m', toldBy: 'tier.scarce', at: '/tiers' },
   ),
   NodeLedgerTierCapLower: ticket(
@@ -173,17 +172,17 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerTierChangeUnfit: ticket(
     'max(node_ledger_tier_changes_unfit) > 0',
-    'A planned change of a tier did not take effect, because it no longer fitted. The former terms go on.',
+    'A planned change of a tier did not take effect, because it no longer fits. The former terms stay in force.',
     { toldBy: 'tier.unfit', at: '/tiers' },
   ),
   NodeLedgerForeignTransaction: page(
     'max(node_ledger_foreign_transactions) > 0',
-    'A key of the service was used elsewhere, {{ $value }} times within a day. It is stolen, unless the ledger was restored.',
+    'A key of the service was used elsewhere {{ $value }} times within a day. Unless the ledger was restored, it is stolen.',
     { toldBy: 'key.used,ledger.restored', at: '/transactions' },
   ),
   NodeLedgerWrongAdminKeys: ticket(
     'sum(increase(node_ledger_admin_keys_wrong_total[10m])) >= 20',
-    'Wrong admin keys are being tried.',
+    'Repeated attempts with wrong admin keys.',
     { toldBy: 'keys.wrong', at: '/audit' },
   ),
   NodeLedgerNodesUnpaid: page(
@@ -193,35 +192,35 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerRefsTaken: page(
     'max(node_ledger_refs_taken) > 0',
-    'The nodes of {{ $value }} payments belong to other wallets than those that paid.',
+    'The nodes of {{ $value }} payments belong to wallets that did not pay for them.',
     { at: '/payments?status=held&reason=mintedElsewhere' },
   ),
   NodeLedgerPaidNodeExpelled: page(
     'max(node_ledger_paid_nodes_expelled) > 0',
-    `The contract's owner expelled {{ $value }} nodes within a day that somebody had paid for.`,
+    `Within a day the contract’s owner expelled {{ $value }} nodes that buyers had paid for.`,
     { toldBy: 'node.expelled', at: '/audit' },
   ),
   NodeLedgerRefusedAnswers: page(
     'max(node_ledger_refused_answers) > 0',
-    `A provider's answers contradict the chain. They were refused, {{ $value }} times within a day.`,
+    `A provider’s answers contradict the chain. The service rejected {{ $value }} of them within a day.`,
     { toldBy: 'proof.failed,guard.refused', at: '/audit' },
   ),
   NodeLedgerRefundWaits: ticket(
     'max(node_ledger_refund_oldest_age_seconds) > 86400',
-    'A refund was prepared more than a day ago, and is neither recorded nor given up.',
+    'A refund was prepared more than a day ago, and is neither recorded nor cancelled.',
     { at: '/payments?status=held&reason=refunding' },
   ),
   NodeLedgerRefundAlarms: page(
     'max(node_ledger_refund_alarms) > 0',
-    '{{ $value }} refunds contradict the chain: sent too early, for a node, for a payment that is gone, or gone themselves.',
+    '{{ $value }} refunds contradict the chain: sent too early, for a payment that has its node, for one that is gone, or gone themselves.',
     { toldBy: 'refund.alarm', at: '/audit' },
   ),
   NodeLedgerTracesFail: ticket(
     'max(node_ledger_block_traces{outcome="failed"}) > 0',
-    '{{ $value }} blocks of today could not be traced: what contract wallets paid in them is held without its payer.',
+    '{{ $value }} blocks of today could not be traced: the service holds payments of contract wallets in them without their payer.',
     { lasts: '15m', at: '/payments?status=held&reason=unattributed' },
   ),
-  NodeLedgerInsolvent: page('min(node_ledger_solvent) == 0', 'The contract says that it cannot pay what it owes.', {
+  NodeLedgerInsolvent: page('min(node_ledger_solvent) == 0', 'The contract reports that it cannot pay what it owes.', {
     lasts: '1m',
     at: '/books',
   }),
@@ -241,7 +240,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerErrors: page(
     'sum(rate(http_request_duration_seconds_count{job="node-ledger",code=~"5.."}[5m])) / sum(rate(http_request_duration_seconds_count{job="node-ledger"}[5m])) > 0.05',
-    '{{ $value | humanizePercentage }} of all requests are answered with an error of ours.',
+    '{{ $value | humanizePercentage }} of all requests fail with a server error.',
     { unless: [down('database')], lasts: '5m' },
   ),
   NodeLedgerSlow: ticket(
@@ -251,20 +250,20 @@ const ALERTS: Readonly<Record<string, Alert>> = {
   ),
   NodeLedgerDatabaseSlow: ticket(
     'min(node_ledger_db_probe_seconds) > 1',
-    'A cheap statement takes {{ $value | humanizeDuration }}, waiting for a connection included.',
+    'A cheap statement takes {{ $value | humanizeDuration }}, including the wait for a connection.',
     { lasts: '5m' },
   ),
   NodeLedgerWebhooksLate: ticket(
     'max(node_ledger_webhook_oldest_pending_age_seconds) > 3600 or max(node_ledger_webhook_endpoints_disabled) > 0',
-    'Events have not been delivered for an hour, or an endpoint was given up on.',
+    'Events have not been delivered for an hour, or an endpoint was disabled.',
     { lasts: '5m', at: '/webhooks' },
   ),
 }
 
-const HEAD = `# Alerts for Node Ledger. Copy, and adjust the waits to your rounds and your sleep. \`severity: page\` wakes somebody up: money
-# waits or something is wrong that will not mend itself. Put the address of your service in the place of
+const HEAD = `# Alerts for Node Ledger. Copy, and adjust the waits to your rounds and your sleep. \`severity: page\` wakes you up: money
+# waits, or something is wrong that will not recover by itself. Put the address of your service in the place of
 # ${ORIGIN}, or that of your own copy of the runbook: \`runbook_url\` is docs/RUNBOOK.md under the alert's name.
-# What follows from another cause is left out (\`unless\`), so that one cause is one alert; \`told_by\` names the events of
+# \`unless\` leaves out what follows from another cause, so that one cause is one alert. \`told_by\` lists the events of
 # docs/WEBHOOKS.md with the same cause. docs/OBSERVABILITY.md lists the metrics. Check after a change:
 # promtool check rules alerts.yaml && promtool test rules alerts.test.yaml
 # Written by "npm run generate" from scripts/ops/alerts.ts.

@@ -122,7 +122,7 @@ export async function refuseEvidenceOf(
 ): Promise<string | null> {
   const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const finding = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
-  if (!finding) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
+  if (!finding) return 'RPC_URL: its providers report different recent blocks. Try again, or use other providers.'
   const ledger = { mode: null, chainId, isDemo: false }
   const { says, fail } = judgeEvidence(finding, ledger, { voices: rpc.providers.length, trusts, production: true })
   if (fail) return `${says}. ${fail}`
