@@ -11,7 +11,7 @@ import {
   type RefusedBecause,
   sentenceOf,
 } from '../operator/act.ts'
-import { type CommandTexts, type Operation, toldOf } from '../operator/define-act.ts'
+import { type CommandTexts, type Operation, resultLine } from '../operator/define-act.ts'
 import { type Field, withTimes } from '../operator/input.ts'
 import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
@@ -80,7 +80,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
     if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(input), otherwise)
     const result = accepted(await operation.call(parts, actorHere(), { ...input, ...preview?.input }), call)
     await call.out.result(result, () => {
-      const outcome = toldOf(operation, result)
+      const outcome = resultLine(operation, result)
       if (text) return text(result, outcome)
       const rows = columns && firstList(result)
       if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)

@@ -4,7 +4,7 @@
 import { mayPass } from '../db/core/faults.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, KnownError, kindOf } from '../lib/errors.ts'
-import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '../operator/act.ts'
+import { type OperatorRefusal, type Problem, type RefusedBecause, withFieldNames } from '../operator/act.ts'
 
 /** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
@@ -161,7 +161,7 @@ export const refuseUnopened = (awaits: string | null): Refusal =>
 
 /** Refuses as an operator's act did, with its message. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>
-  new Refusal(because, message, { problems: problems.map((one) => ({ ...one, text: named(one.text) })) })
+  new Refusal(because, message, { problems: problems.map((one) => ({ ...one, text: withFieldNames(one.text) })) })
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 

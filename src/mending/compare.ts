@@ -101,7 +101,7 @@ export async function compareBlock(
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
   const { missing, surplus } = await compareRange(pool, read)
-  const parts = [...missing, ...surplus].map(partOf)
+  const parts = [...missing, ...surplus].map(({ part }) => part)
   const proof = (await isProven(pool)) ? 'proven' : 'agreed'
   // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.
   const txHashes = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
@@ -117,33 +117,25 @@ export async function compareBlock(
     hash,
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
-  const isCounted = (entry: Happening) => partOf(entry) === 'header' || txHashes.some((tx) => isOf(entry, tx))
+  const isCounted = ({ part, paidBy }: Happening) => part === 'header' || txHashes.some((txHash) => txHash === paidBy)
   const isOther = proof === 'proven' ? parts.length > 0 : missing.some(isCounted) || (await isMadeUp(ctx, surplus))
   if (isOther) {
     await goBack(ctx, cursor, { number, hash }, 'transactions')
     return []
   }
-  await noteProof(pool, { blockHash: hash, txHashes: txHashes }, proof)
+  await noteProof(pool, { blockHash: hash, txHashes }, proof)
   return txHashes
 }
 
-const isOf = ({ key }: Happening, txHash: Hash) => key.startsWith(`payment ${txHash} `)
-
 /** True if a block lacks a payment that the ledger has, and at least two providers know no such transaction. */
 async function isMadeUp({ chain }: ChainRead, surplus: readonly Happening[]): Promise<boolean> {
-  for (const { key } of surplus.filter((entry) => entry.key.startsWith('payment '))) {
-    const txHash = key.split(' ')[1] as Hash
+  for (const { paidBy: txHash } of surplus) {
+    if (txHash === null) continue
     const answers = await Promise.allSettled(chain.providers.map((provider) => provider.transaction(txHash)))
     const sightings = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value !== null)
     if (sightings.length >= VOICES && !sightings.includes(true)) return true
   }
   return false
-}
-
-/** The part of a block that an entry comes from. */
-export function partOf({ key }: Happening): 'header' | 'transactions' | 'receipts' {
-  if (key.startsWith('block ')) return 'header'
-  return /^(payment|zeroTransfers|outflow) /.test(key) ? 'transactions' : 'receipts'
 }
 
 /**

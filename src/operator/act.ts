@@ -122,11 +122,11 @@ export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusa
 /** Problems as one sentence, with the field names that the reader knows. */
 export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string) => field): string => {
   const texts = problems.map(({ field, text }) => (field === null ? text : `${fieldNamed(field)} ${text}`))
-  return `${named(texts.join('; '), nameOf)}.`
+  return `${withFieldNames(texts.join('; '), nameOf)}.`
 }
 
 /** A text with each marked field under the name that the reader knows. */
-export function named(text: string, nameOf = (field: string) => field): string {
+export function withFieldNames(text: string, nameOf = (field: string) => field): string {
   const parts = text.split(MARK)
   return parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')
 }

@@ -65,10 +65,10 @@ export interface Changing {
 
 /** `change` runs in one transaction that ends with its audit rows, and notifies all instances. `run` opens its own transactions. */
 type Body<S extends Shape, Deps, Result> =
-  | { readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal> }
+  | { readonly run: (deps: Deps, actor: Actor, request: Read<S>) => Promise<Result | OperatorRefusal> }
   | {
       readonly run?: undefined
-      readonly change: (changing: Changing, asked: Read<S>, deps: Deps) => Promise<Result | OperatorRefusal>
+      readonly change: (changing: Changing, request: Read<S>, deps: Deps) => Promise<Result | OperatorRefusal>
     }
 
 type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
@@ -82,7 +82,7 @@ type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
 
 interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exclude<Answer, OperatorRefusal>> {
   readonly scope?: Scope
-  readonly run: (deps: Deps, asked: Read<S>) => Promise<Answer>
+  readonly run: (deps: Deps, request: Read<S>) => Promise<Answer>
   /** True if the answer is a file. */
   readonly isFile?: true
 }
@@ -125,40 +125,40 @@ export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps,
 
 let places = 0
 
-function describe(kind: Operation['kind'], call: object, declared: object): Operation {
+function describe(kind: Operation['kind'], call: object, declaration: object): Operation {
   const unset = { scope: 'read', secret: null, isFile: false, mayWait: false }
-  return { ...unset, ...declared, kind, place: places++, call } as unknown as Operation
+  return { ...unset, ...declaration, kind, place: places++, call } as unknown as Operation
 }
 
 /** Declares a reading. It ignores unknown fields. */
 export function defineReading<S extends Shape, Deps, Answer extends object>(
-  declared: DeclaredReading<S, Deps, Answer> & Served<Deps>,
+  declaration: DeclaredReading<S, Deps, Answer> & Served<Deps>,
 ): Reading<S, Deps, Answer> {
-  const { fields, check, run } = declared
+  const { fields, check, run } = declaration
   const reading = async (deps: Deps, input: Fields = {}) => {
-    const read = readInput(fields, input, { check, refuseOthers: false })
-    return isOperatorRefusal(read) ? read : run(deps, read.asked)
+    const outcome = readInput(fields, input, { check, refuseOthers: false })
+    return isOperatorRefusal(outcome) ? outcome : run(deps, outcome.asked)
   }
   const call = (deps: Deps, _actor: Actor, input: Fields) => reading(deps, input)
-  const described = { operation: describe('reading', call, declared) }
-  return Object.assign(reading as Reading<S, Deps, Answer>, described)
+  const description = { operation: describe('reading', call, declaration) }
+  return Object.assign(reading as Reading<S, Deps, Answer>, description)
 }
 
 /** Declares an act that one person may do. It refuses unknown fields. */
 export function defineAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
-  declared: DeclaredAct<S, Deps, Result> & Served<Deps>,
+  declaration: DeclaredAct<S, Deps, Result> & Served<Deps>,
 ): Act<Deps, Result> {
-  const call = called(declared)
-  return Object.assign(call, { operation: describe('act', call, declared) })
+  const call = callOf(declaration)
+  return Object.assign(call, { operation: describe('act', call, declaration) })
 }
 
-function called<S extends Shape, Deps extends LedgerDb, Result extends object>(
-  declared: DeclaredAct<S, Deps, Result>,
+function callOf<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  declaration: DeclaredAct<S, Deps, Result>,
 ): Called<Deps, Result> {
-  const { fields, check } = declared
+  const { fields, check } = declaration
   return async (deps, actor, input) => {
-    const read = readInput(fields, input, { check, refuseOthers: true })
-    return isOperatorRefusal(read) ? read : perform(declared, deps, actor, read.asked)
+    const outcome = readInput(fields, input, { check, refuseOthers: true })
+    return isOperatorRefusal(outcome) ? outcome : perform(declaration, deps, actor, outcome.asked)
   }
 }
 
@@ -166,13 +166,13 @@ function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
   body: Body<S, Deps, Result>,
   deps: Deps,
   actor: Actor,
-  asked: Read<S>,
+  request: Read<S>,
 ): Promise<Result | OperatorRefusal> {
-  if (body.run) return body.run(deps, actor, asked)
+  if (body.run) return body.run(deps, actor, request)
   return inTransaction(deps.pool, async (sql) => {
     const acts: ActRecord[] = []
-    const result = await body.change({ sql, actor, record: (act) => void acts.push(act) }, asked, deps)
-    const { reason } = asked as { reason?: string | null }
+    const result = await body.change({ sql, actor, record: (act) => void acts.push(act) }, request, deps)
+    const { reason } = request as { reason?: string | null }
     for (const act of acts) await recordAct(sql, actor, { reason: reason ?? null, ...act })
     if (acts.length > 0) await notifyLedgerChanged(sql)
     return result
@@ -187,28 +187,30 @@ export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
 /** Declares an act that becomes a proposal if it lets more wei through than the rule's amount. */
 export function defineGuardedAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
-  declared: DeclaredAct<S, Deps, Result> &
+  declaration: DeclaredAct<S, Deps, Result> &
     Guard<Read<S>> & {
       readonly scope: Scope
       /** Refuses an act that could not succeed even now, instead of proposing it. */
-      readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
+      readonly preview?: (deps: Deps, actor: Actor, request: Read<S>) => Promise<object | OperatorRefusal>
     } & Served<Deps>,
 ): GuardedAct<Deps, Result> {
-  const { proposedAs, scope, fields, check, sum, preview } = declared
+  const { proposedAs, scope, fields, check, sum, preview } = declaration
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
-    const read = readInput(fields, input, { check, refuseOthers: true })
-    if (isOperatorRefusal(read)) return read
-    if (!(await mustWait(deps.pool, { sum }, read.asked))) return perform(declared, deps, actor, read.asked)
-    const previewed = await preview?.(deps, actor, read.asked)
-    return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
+    const outcome = readInput(fields, input, { check, refuseOthers: true })
+    if (isOperatorRefusal(outcome)) return outcome
+    if (!(await mustWait(deps.pool, { sum }, outcome.asked))) return perform(declaration, deps, actor, outcome.asked)
+    const previewResult = await preview?.(deps, actor, outcome.asked)
+    return isOperatorRefusal(previewResult)
+      ? previewResult
+      : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
   }
-  const unguarded = called(declared)
+  const unguarded = callOf(declaration)
   CONFIRMABLE.set(proposedAs, { scope, unguarded: unguarded as Called<never, object> as Called<EveryPart, object> })
-  return Object.assign(act, { unguarded, operation: describe('act', act, { ...declared, mayWait: true }) })
+  return Object.assign(act, { unguarded, operation: describe('act', act, { ...declaration, mayWait: true }) })
 }
 
 /** The result of an operation in one line; empty if it declares no `says`. */
-export const toldOf = ({ says = '' }: Pick<Operation, 'says'>, result: object): string =>
+export const resultLine = ({ says = '' }: Pick<Operation, 'says'>, result: object): string =>
   typeof says === 'function' ? says(result as never) : says
 
 /** All acts and readings that the modules declare, in declaration order. */

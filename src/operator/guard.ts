@@ -15,7 +15,7 @@ export interface Guard<Asked> {
   /** The act's name in a proposal. */
   readonly proposedAs: string
   /** The wei that the act lets through. The act waits if this is more than the rule's amount. */
-  readonly sum: (sql: Sql, asked: Asked) => bigint | Promise<bigint>
+  readonly sum: (sql: Sql, request: Asked) => bigint | Promise<bigint>
 }
 
 /** The amount above which a second person is needed; null while the rule is off. */
@@ -25,9 +25,9 @@ export async function readBound(sql: Sql): Promise<Wei | null> {
 }
 
 /** True if an act with this input has to wait. */
-export async function mustWait<Asked>(sql: Sql, { sum }: Pick<Guard<Asked>, 'sum'>, asked: Asked): Promise<boolean> {
+export async function mustWait<Asked>(sql: Sql, { sum }: Pick<Guard<Asked>, 'sum'>, request: Asked): Promise<boolean> {
   const bound = await readBound(sql)
-  return bound !== null && (await sum(sql, asked)) > bound
+  return bound !== null && (await sum(sql, request)) > bound
 }
 
 /** Stores an act as a proposal. */

@@ -45,7 +45,7 @@ export interface Checking {
   /** Reports a mistake. If `field` is given, `text` continues a sentence that begins with its name. Otherwise `text` is a sentence of its own. */
   readonly complain: (field: string | null, text: string, code?: Problem['code']) => void
 }
-export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
+export type Check<S extends Shape> = (request: Read<S>, checking: Checking) => void
 
 /** Parses an input. A field that is absent, null or an empty text counts as missing. */
 export function readInput<S extends Shape>(
@@ -56,19 +56,19 @@ export function readInput<S extends Shape>(
   const problems: Problem[] = []
   const complain: Checking['complain'] = (field, text, code = 'malformed') => void problems.push({ field, code, text })
   const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
-  const read = ([name, { form, required, otherwise, parse, why }]: [string, Field]) => {
+  const readField = ([name, { form, required, otherwise, parse, why }]: [string, Field]) => {
     const isFit = isStorable(input[name])
-    const parsed = isGiven(name) && isFit ? parse(input[name]) : undefined
-    if (parsed === undefined && isGiven(name))
+    const value = isGiven(name) && isFit ? parse(input[name]) : undefined
+    if (value === undefined && isGiven(name))
       complain(name, `must be ${form}${isFit ? (why?.(input[name]) ?? '') : UNFIT}`)
     if (required && !isGiven(name)) complain(name, `is required: ${form}`, 'missing')
-    return [name, parsed === undefined ? otherwise : parsed]
+    return [name, value === undefined ? otherwise : value]
   }
-  const asked = Object.fromEntries(Object.entries(shape).map(read)) as Read<S>
-  check?.(asked, { isGiven, complain })
+  const request = Object.fromEntries(Object.entries(shape).map(readField)) as Read<S>
+  check?.(request, { isGiven, complain })
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
   if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)), 'unknownField')
-  return problems.length === 0 ? { asked } : refuseFields(problems)
+  return problems.length === 0 ? { asked: request } : refuseFields(problems)
 }
 
 const UNFIT = ', without NUL characters, unpaired surrogates or members like toString'
@@ -80,11 +80,11 @@ function isStorable(value: unknown): boolean {
   return members.every(([name, inner]) => !(name in Object.prototype) && isStorable(name) && isStorable(inner))
 }
 
-function unknownFields(unknown: readonly string[], taken: readonly string[]): string {
-  const named = unknown.slice(0, UNKNOWN_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)))
+function unknownFields(unknown: readonly string[], names: readonly string[]): string {
+  const examples = unknown.slice(0, UNKNOWN_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)))
   const more = unknown.length > UNKNOWN_MAX ? ` and ${unknown.length - UNKNOWN_MAX} more` : ''
-  const takes = taken.length === 0 ? 'no fields' : taken.join(', ')
-  return `unknown field${unknown.length > 1 ? 's' : ''} ${named.join(', ')}${more}: this action takes ${takes}`
+  const takes = names.length === 0 ? 'no fields' : names.join(', ')
+  return `unknown field${unknown.length > 1 ? 's' : ''} ${examples.join(', ')}${more}: this action takes ${takes}`
 }
 
 /** A field that may be left out; its value is then `otherwise`. */
@@ -116,9 +116,9 @@ export const text = (
     value,
     otherwise: '',
     form: form ?? `a text of at most ${max} characters, without line breaks or other control characters`,
-    parse: (given) => {
-      const isText = typeof given === 'string' && given.length <= max && !/[\p{Cc}\p{Cs}]/u.test(given)
-      return isText && (pattern?.test(given) ?? true) ? given : undefined
+    parse: (input) => {
+      const isText = typeof input === 'string' && input.length <= max && !/[\p{Cc}\p{Cs}]/u.test(input)
+      return isText && (pattern?.test(input) ?? true) ? input : undefined
     },
   })
 
@@ -129,8 +129,8 @@ export const whole = (help: string, min: number, max: number, value = 'n'): Fiel
     value,
     otherwise: min,
     form: `a whole number from ${min} to ${max}`,
-    parse: (given) => {
-      const number = typeof given === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(given) ? Number(given) : given
+    parse: (input) => {
+      const number = typeof input === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(input) ? Number(input) : input
       return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? Number(number) : undefined
     },
   })
@@ -142,18 +142,18 @@ export const time = (help: string, least = 1): Field<number> =>
     value: 'time',
     otherwise: 0,
     form: 'a time like 2026-12-01T12:00Z, in 2h, or unix seconds',
-    parse: (given) => {
-      const read = readTime(given, Date.now() / 1000)
-      return read === undefined || read < least ? undefined : read
+    parse: (input) => {
+      const seconds = readTime(input, Date.now() / 1000)
+      return seconds === undefined || seconds < least ? undefined : seconds
     },
   })
 
 /** An input with its times in unix seconds, so that `in 2h` still means the same time when the input is parsed again. */
 export const withTimes = (shape: Shape, input: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(input).map(([name, given]) => {
+    Object.entries(input).map(([name, value]) => {
       const isTime = Object.hasOwn(shape, name) && shape[name]?.value === 'time'
-      return [name, (isTime ? shape[name]?.parse(given) : undefined) ?? given]
+      return [name, (isTime ? shape[name]?.parse(value) : undefined) ?? value]
     }),
   )
 
@@ -169,9 +169,9 @@ export const wei = (help: string, value = 'wei'): Field<Wei> =>
     value,
     otherwise: weiOf(0n),
     form: 'an amount of wei as a decimal string',
-    parse: (given) => {
-      if (typeof given !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(given)) return undefined
-      const amount = BigInt(given)
+    parse: (input) => {
+      if (typeof input !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(input)) return undefined
+      const amount = BigInt(input)
       return amount <= UINT256_MAX ? weiOf(amount) : undefined
     },
   })
@@ -182,12 +182,12 @@ export const address = (help: string): Field<Address> =>
     value: 'address',
     otherwise: '0x' as Address,
     form: 'an address: 0x and 40 hex digits, with a correct checksum if in mixed case',
-    parse: (given) => {
-      if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(given)) return undefined
-      const lower = given.toLowerCase() as Address
-      const digits = given.slice(2)
-      const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-      return mixed && checksum(lower) !== given ? undefined : lower
+    parse: (input) => {
+      if (typeof input !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(input)) return undefined
+      const lower = input.toLowerCase() as Address
+      const digits = input.slice(2)
+      const isMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+      return isMixedCase && checksum(lower) !== input ? undefined : lower
     },
   })
 
@@ -197,8 +197,8 @@ export const hash = (help: string): Field<Hash> =>
     value: 'hash',
     otherwise: '0x' as Hash,
     form: 'a hash: 0x and 64 hex digits',
-    parse: (given) =>
-      typeof given === 'string' && /^0x[0-9a-fA-F]{64}$/.test(given) ? (given.toLowerCase() as Hash) : undefined,
+    parse: (input) =>
+      typeof input === 'string' && /^0x[0-9a-fA-F]{64}$/.test(input) ? (input.toLowerCase() as Hash) : undefined,
   })
 
 /** One of the words. */
@@ -213,7 +213,7 @@ export const word = <T extends string>(
     words,
     otherwise: words[0] as T,
     form: `one of ${words.join(', ')}`,
-    parse: (given) => words.find((one) => one === given),
+    parse: (input) => words.find((one) => one === input),
   })
 
 /** True or false, in any of the usual words. */
@@ -224,7 +224,7 @@ export const yesOrNo = (help: string): Field<boolean> =>
     words: ['true', 'false'],
     otherwise: false,
     form: 'true or false',
-    parse: (given) => [true, false].find((one) => given === one || given === String(one)),
+    parse: (input) => [true, false].find((one) => input === one || input === String(one)),
   })
 
 /** A flag: false unless given. */
@@ -251,7 +251,7 @@ export type PageOf<T> = Record<string, T[] | string | null>
 
 /** Makes a page from the rows read. The caller reads one more than the limit, to see whether there is another page. */
 export function pageOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return { [name]: shown, nextCursor: last ? String(last.id) : null }
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { [name]: page, nextCursor: last ? String(last.id) : null }
 }

@@ -40,7 +40,7 @@ interface Standing {
   wrong: string[]
   missing: string[]
   /**
-   * The acts whose events ask a person to look; `held` if the purchase or a residue is held, which is an event as well; `unproven` if a payment rests
+   * The acts whose events ask a person to look; `held` if any payment but the wrong amount is held, which is an event as well; `unproven` if a payment rests
    * on one provider's word, which doctor and an alert report.
    */
   woken: string[]
@@ -161,7 +161,7 @@ async function standingOf(world: World, txHashes: Business): Promise<Standing> {
   const truth = await readTruth(world)
   const rows = await world.pool<{ action: string }[]>`
     SELECT DISTINCT action FROM audit WHERE action = ANY(${ASKING})
-    UNION ALL SELECT 'held' FROM payments WHERE (tx_hash = ${txHashes.exact} OR tx_hash IS NULL) AND state = 'held'
+    UNION ALL SELECT 'held' FROM payments WHERE tx_hash IS DISTINCT FROM ${txHashes.wrong} AND state = 'held'
     UNION ALL SELECT 'unproven' FROM payments WHERE state = 'seen' AND proof = 'believed' ORDER BY action`
   return {
     wrong: await findWrong(world, truth),

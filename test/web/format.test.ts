@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { pasted } from '../../web/src/format.ts'
+import { cleanPaste } from '../../web/src/format.ts'
 
 const FORMAT = new URL('../../web/src/format.ts', import.meta.url).href
 const MESSAGE = new URL('../../web/src/words/message.ts', import.meta.url).href
@@ -119,5 +119,5 @@ test('an address or hash is read from pasted text, without invisible marks', () 
     [`https://etherscan.io/token/${address}?a=0x${'22'.repeat(20)}`, null],
     [`${address}0`, null],
   ] as const)
-    assert.equal(pasted(text), read ?? text, text)
+    assert.equal(cleanPaste(text), read ?? text, text)
 })

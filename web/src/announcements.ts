@@ -40,43 +40,43 @@ const lineOf = (text: unknown): string =>
         .join('')
     : ''
 
-const known: (Announced & { said: string })[] = []
+const wallets: (Announced & { identity: string })[] = []
 
-/** `wanted`, or with a number behind it if another wallet has taken it. */
-function untaken(wanted: string, of: (info: Announced['info']) => string): string {
-  const taken = known.map(({ info }) => of(info))
-  let own = wanted
-  for (let n = 2; taken.includes(own); n++) own = `${wanted} ${n}`
+/** `id`, or with a number behind it if another wallet has taken it. */
+function uniqueId(id: string, of: (info: Announced['info']) => string): string {
+  const idsInUse = wallets.map(({ info }) => of(info))
+  let own = id
+  for (let n = 2; idsInUse.includes(own); n++) own = `${id} ${n}`
   return own
 }
 
 /** An announcement in the form that the pages may rely on, the same for a wallet that announces itself again. */
-function checked(detail: Announced | null, unnamed: string): Announced | undefined {
+function walletFrom(detail: Announced | null, fallbackName: string): Announced | undefined {
   if (!isProvider(detail?.provider) || typeof detail.info !== 'object' || detail.info === null) return undefined
   const { info, provider } = detail
   const field = (name: keyof typeof info) => read(() => info[name])
   const icon = field('icon')
-  const name = lineOf(field('name')) || unnamed
+  const name = lineOf(field('name')) || fallbackName
   const uuid = lineOf(field('uuid')) || name
   const rdns = lineOf(field('rdns')) || uuid
-  const said = [uuid, rdns, name].join('\n')
-  const before = known.find((one) => one.provider === provider || one.said === said)
-  if (before || known.length === WALLETS_MAX) return before
+  const identity = [uuid, rdns, name].join('\n')
+  const before = wallets.find((one) => one.provider === provider || one.identity === identity)
+  if (before || wallets.length === WALLETS_MAX) return before
   const isImage = typeof icon === 'string' && icon.length <= ICON_CHARS_MAX && icon.startsWith('data:image/')
   // Two wallets of one id would be one for wagmi, and the buyer would pay from the other.
-  const own = { uuid: untaken(uuid, (one) => one.uuid), rdns: untaken(rdns, (one) => one.rdns), name }
-  const wallet = { info: Object.freeze({ ...own, icon: isImage ? icon : undefined }), provider, said }
-  known.push(Object.freeze(wallet))
+  const own = { uuid: uniqueId(uuid, (one) => one.uuid), rdns: uniqueId(rdns, (one) => one.rdns), name }
+  const wallet = { info: Object.freeze({ ...own, icon: isImage ? icon : undefined }), provider, identity }
+  wallets.push(Object.freeze(wallet))
   return wallet
 }
 
-/** Replaces each announcement by its checked form, or drops it. Call once, before anything listens. `unnamed` is shown for a wallet without a name. */
-export function checkAnnouncements(unnamed: string): void {
+/** Replaces each announcement by its checked form, or drops it. Call once, before anything listens. `fallbackName`: for a wallet without a name. */
+export function checkAnnouncements(fallbackName: string): void {
   const ours = new WeakSet<Event>()
   const check = (event: Event) => {
     if (ours.has(event)) return
     event.stopImmediatePropagation()
-    const detail = read(() => checked((event as CustomEvent<Announced | null>).detail, unnamed))
+    const detail = read(() => walletFrom((event as CustomEvent<Announced | null>).detail, fallbackName))
     if (!detail) return
     const clean = new CustomEvent(ANNOUNCE, { detail })
     ours.add(clean)

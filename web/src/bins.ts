@@ -41,7 +41,7 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
 }
 
 /** The bars of a range, from its start until now. `points` are the range's points. */
-export function binned(points: readonly Point[], range: Range, nowMs: number): Bin[] {
+export function binsOf(points: readonly Point[], range: Range, nowMs: number): Bin[] {
   const { backMs, binMs } = RANGES[range]
   const slotOf = (ms: number) => Math.floor(ms / binMs)
   const first = slotOf(backMs === null ? (points[0]?.at.getTime() ?? nowMs) : nowMs - backMs)

@@ -26,14 +26,14 @@ export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | nu
   const turnsOf = new Map<number, Turn[]>()
   for (const turn of rounds.flatMap(({ turns }) => turns))
     turnsOf.set(turn.cohort, [...(turnsOf.get(turn.cohort) ?? []), turn])
-  const found = [...turnsOf.values()].flatMap(([last, before]) => {
+  const schedules = [...turnsOf.values()].flatMap(([last, before]) => {
     if (!last || !before) return []
     const intervalSec = (last.dueSec - before.dueSec) / before.count
     return { intervalSec, nextSec: last.dueSec + last.count * intervalSec }
   })
-  const soonest = (some: typeof found) => some.toSorted((a, b) => a.nextSec - b.nextSec)[0]
-  const next = soonest(found.filter(({ nextSec, intervalSec }) => (nextSec + intervalSec) * 1000 > nowMs))
-  const any = next ?? soonest(found)
+  const soonest = (some: typeof schedules) => some.toSorted((a, b) => a.nextSec - b.nextSec)[0]
+  const next = soonest(schedules.filter(({ nextSec, intervalSec }) => (nextSec + intervalSec) * 1000 > nowMs))
+  const any = next ?? soonest(schedules)
   return any ? { intervalSec: any.intervalSec, nextAt: next ? new Date(next.nextSec * 1000) : null } : null
 }
 

@@ -33,7 +33,7 @@ export const figure = (number: number | bigint): string => number.toLocaleString
 const NO_LIMIT = 2 ** 31
 
 /** A number that may be a limit of the contract. */
-export const capped = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
+export const limitFigure = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
 
 /** How many decimals we show at most. The rest is available on demand. */
 const DECIMALS_MAX = 6
@@ -48,16 +48,16 @@ export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
   if (point < 0) return whole
-  const kept = Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - whole.slice(0, point).replace(/[^0-9]/g, '').length))
-  const short = whole.slice(0, point + 1 + kept).replace(/\.$/, '')
+  const places = Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - whole.slice(0, point).replace(/[^0-9]/g, '').length))
+  const short = whole.slice(0, point + 1 + places).replace(/\.$/, '')
   return /[1-9]/.test(short) ? short : whole
 }
 
 /** An amount cut to at most so many figures, but never to only zeros. Never rounded up. */
 export function fewFigures(amount: string, figures: number): string {
   const [, whole = amount, zeros = ''] = /^([^.]+)\.(0*)/.exec(amount) ?? []
-  const kept = Math.max(figures - whole.replace(/[^0-9]/g, '').length, whole === '0' ? zeros.length + 2 : 0)
-  return amount.slice(0, whole.length + 1 + kept).replace(/\.$/, '')
+  const places = Math.max(figures - whole.replace(/[^0-9]/g, '').length, whole === '0' ? zeros.length + 2 : 0)
+  return amount.slice(0, whole.length + 1 + places).replace(/\.$/, '')
 }
 
 /** What a node got, in as few figures as tell it from another credit. */
@@ -176,9 +176,9 @@ const NAMED = /(?:^|:|\/(?:address|tx)\/)(0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}))
  * Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL. Returns any other text
  * without its invisible characters.
  */
-export function pasted(text: string): string {
-  const seen = text.replace(UNSEEN, '').trim()
-  return NAMED.exec(seen)?.[1] ?? seen
+export function cleanPaste(text: string): string {
+  const visible = text.replace(UNSEEN, '').trim()
+  return NAMED.exec(visible)?.[1] ?? visible
 }
 
 /** A checksummed address (EIP-55), as wallets show it. Returns anything else unchanged. */

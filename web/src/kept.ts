@@ -5,7 +5,7 @@
 export type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 function keptIn(place: 'localStorage' | 'sessionStorage'): Kept {
-  const unstored = new Map<string, string>()
+  const inMemory = new Map<string, string>()
   const attempt = <T>(act: (storage: Storage) => T): T | null => {
     try {
       return act(window[place])
@@ -14,16 +14,16 @@ function keptIn(place: 'localStorage' | 'sessionStorage'): Kept {
     }
   }
   return {
-    getItem: (name) => unstored.get(name) ?? attempt((storage) => storage.getItem(name)),
+    getItem: (name) => inMemory.get(name) ?? attempt((storage) => storage.getItem(name)),
     setItem: (name, value) => {
-      unstored.set(name, value)
+      inMemory.set(name, value)
       attempt((storage) => {
         storage.setItem(name, value)
-        unstored.delete(name)
+        inMemory.delete(name)
       })
     },
     removeItem: (name) => {
-      unstored.delete(name)
+      inMemory.delete(name)
       attempt((storage) => storage.removeItem(name))
     },
   }

@@ -35,7 +35,7 @@ export const queries = new QueryClient({
 export const ROUNDS_MAX = 200
 
 /** Begins with the answers that the service wrote into the page, so that nothing moves at the first paint. We fetch them again at once. */
-function beginWith(served: Readonly<Record<string, unknown>>): void {
+function beginWith(answers: Readonly<Record<string, unknown>>): void {
   const begin = async (key: readonly unknown[], answer: unknown, read: (from: LedgerClient) => Promise<unknown>) => {
     if (!answer) return
     const from = createClient({
@@ -45,7 +45,7 @@ function beginWith(served: Readonly<Record<string, unknown>>): void {
     queries.setQueryData(key, await read(from), { updatedAt: 0 })
     await queries.invalidateQueries({ queryKey: key, refetchType: 'none' })
   }
-  const { tiers, rounds, stats, deployment, quote } = served
+  const { tiers, rounds, stats, deployment, quote } = answers
   void begin(['tiers'], tiers && { tiers }, (from) => from.getTiers())
   // A page leaves out rounds that are too large for it. Then the script asks for them.
   void begin(['rounds', ROUNDS_MAX], Array.isArray(rounds) && rounds.length > 0 ? rounds : null, (from) =>
@@ -56,8 +56,8 @@ function beginWith(served: Readonly<Record<string, unknown>>): void {
   const { tierId } = (quote ?? {}) as { tierId?: string }
   void begin(['quote', tierId, 'open'], quote, (from) => from.getDeployQuote(tierId))
 }
-const served = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:served"]')?.content
-if (served) beginWith(JSON.parse(served))
+const answersInPage = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:served"]')?.content
+if (answersInPage) beginWith(JSON.parse(answersInPage))
 
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 

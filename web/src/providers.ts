@@ -13,35 +13,35 @@ interface Reader {
 const ANSWER_MS = 3_000
 
 /** The wallets of this browser. They announce themselves at once when a page asks (EIP-6963). */
-function announced(): Reader[] {
-  const found = new Map<EIP1193Provider, string>()
+function collectReaders(): Reader[] {
+  const names = new Map<EIP1193Provider, string>()
   const take = (event: Event) => {
     const { info, provider } = (event as CustomEvent<Announced>).detail
-    found.set(provider, info.name)
+    names.set(provider, info.name)
   }
   window.addEventListener('eip6963:announceProvider', take)
   window.dispatchEvent(new Event('eip6963:requestProvider'))
   window.removeEventListener('eip6963:announceProvider', take)
-  const ethereum = found.size === 0 ? pageEthereum() : undefined
-  if (ethereum) found.set(ethereum, words.unnamed)
-  return [...found].map(([provider, name]) => ({ name, provider }))
+  const ethereum = names.size === 0 ? pageEthereum() : undefined
+  if (ethereum) names.set(ethereum, words.unnamed)
+  return [...names].map(([provider, name]) => ({ name, provider }))
 }
 
 /** The first wallet of this browser that is on a chain; null if none says so. */
 export async function readerOn(chainId: number): Promise<Reader | null> {
-  for (const reader of announced()) if (Number(await chainOf(reader)) === chainId) return reader
+  for (const reader of collectReaders()) if (Number(await chainOf(reader)) === chainId) return reader
   return null
 }
 
 /** What a wallet says, in whatever way it fails. */
 async function chainOf({ provider }: Reader): Promise<unknown> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
-  const asked = async () => provider.request({ method: 'eth_chainId' })
-  return Promise.race([asked().catch(() => null), late])
+  const request = async () => provider.request({ method: 'eth_chainId' })
+  return Promise.race([request().catch(() => null), late])
 }
 
 /** Asks the chain through a wallet of this browser, else through the public RPC; null if there is neither. */
-export async function askChain(method: string, params: readonly unknown[]): Promise<unknown> {
+export async function queryChain(method: string, params: readonly unknown[]): Promise<unknown> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
   const own = await readerOn(chainId)
   if (own) return own.provider.request({ method, params } as never)

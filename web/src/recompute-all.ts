@@ -19,7 +19,7 @@ export interface Recomputed {
 const READ_MAX = 20
 
 /** Verdicts of rounds that were read turn by turn. */
-const read = new Map<string, boolean | null>()
+const verdictsOfSums = new Map<string, boolean | null>()
 
 /** Recomputes the amounts of rounds, newest first. */
 export async function recomputeAll(rounds: readonly Distribution[]): Promise<Recomputed> {
@@ -36,12 +36,12 @@ export async function recomputeAll(rounds: readonly Distribution[]): Promise<Rec
 
 async function verdictOfSum(round: Distribution, mayRead: boolean): Promise<Verdict> {
   const name = nameOf(round)
-  const before = read.get(name)
+  const before = verdictsOfSums.get(name)
   if (before !== undefined) return before
   if (!mayRead) return 'unread'
   try {
     const verdict = await recomputeRound(ledger, round)
-    read.set(name, verdict)
+    verdictsOfSums.set(name, verdict)
     return verdict
   } catch {
     // The round's own page shows the error.

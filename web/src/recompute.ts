@@ -16,12 +16,12 @@ export function recompute(round: Distribution, deployment: Deployment | null): P
 }
 
 /** Compares the service's record of a node with a provider of the visitor's choice. */
-export async function checkNode(id: string): Promise<{ by: string; checked: Awaited<ReturnType<typeof verifyNode>> }> {
+export async function checkNode(id: string): Promise<{ by: string; verdict: Awaited<ReturnType<typeof verifyNode>> }> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
   const own = await readerOn(chainId)
   if (own)
-    return { by: own.name, checked: await verifyNode(ledger, createClient({ transport: custom(own.provider) }), id) }
+    return { by: own.name, verdict: await verifyNode(ledger, createClient({ transport: custom(own.provider) }), id) }
   if (rpcUrl === null) throw new Error(words.provider.noProvider)
-  const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
-  return { by: fill(words.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }
+  const verdict = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
+  return { by: fill(words.provider.publicRpc, { host: new URL(rpcUrl).host }), verdict }
 }

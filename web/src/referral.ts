@@ -20,7 +20,7 @@ function subscribe(listener: () => void) {
 /** Forgets the code. */
 export function removeReferral(): void {
   kept.removeItem(KEY)
-  for (const told of listeners) told()
+  for (const notify of listeners) notify()
 }
 
 /** The code; null if there is none. */

@@ -29,9 +29,9 @@ interface Served {
   chain: string | null
 }
 
-const SERVED = served()
+const SERVED = readHead()
 
-function served(): Served {
+function readHead(): Served {
   const text = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:sale"]')?.content
   return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg', chain: null }
 }

@@ -9,7 +9,7 @@ import { showPayment } from '../../operator/acts/payments.ts'
 import { type AllPrepared, prepareAllRefunds } from '../../operator/acts/refunds/refund-all.ts'
 import { type OneOfMany, prepareRefunds } from '../../operator/acts/refunds/refund-many.ts'
 import type { SafeBatch } from '../../operator/acts/refunds/safe-batch.ts'
-import { toldOf } from '../../operator/define-act.ts'
+import { resultLine } from '../../operator/define-act.ts'
 import { toFile } from '../books/export.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -80,10 +80,12 @@ async function refundAll(call: Call): Promise<ExitCode> {
     const prepare = async (more: Fields) =>
       accepted(await prepareAllRefunds(deps, actorHere(), { ...given, ...more }), call)
     const show = (done: AllPrepared) =>
-      call.out.result(done, () => [...done.results.map(lineOf), toldOf(prepareAllRefunds.operation, done)].join('\n'))
+      call.out.result(done, () =>
+        [...done.results.map(lineOf), resultLine(prepareAllRefunds.operation, done)].join('\n'),
+      )
     const found = await prepare({ dryRun: true })
     if (call.flags.has('dry-run') || found.count === 0) return await show(found).then(() => EXIT.done)
-    call.out.say(toldOf(prepareAllRefunds.operation, found))
+    call.out.say(resultLine(prepareAllRefunds.operation, found))
     await mustAgree(call, 'Prepare these refunds? The service then signs no mint for these payments.')
     const done = await prepare({ sumWei: String(found.sumWei) })
     await show(done)

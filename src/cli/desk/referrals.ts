@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../lib/errors.ts'
 import { registerReferrals } from '../../operator/acts/referrals/codes.ts'
 import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
-import { toldOf } from '../../operator/define-act.ts'
+import { resultLine } from '../../operator/define-act.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
@@ -33,7 +33,7 @@ async function addCodes(call: Call): Promise<ExitCode> {
     await mustAgree(call, 'Register these codes?')
     const asked = { ...fieldsOf({ ...call, values }), rows }
     const done = accepted(await registerReferrals(deps, actorHere(), asked), call)
-    await call.out.result(done, () => toldOf(registerReferrals.operation, done))
+    await call.out.result(done, () => resultLine(registerReferrals.operation, done))
     return EXIT.done
   })
 }
@@ -50,7 +50,7 @@ async function writeCommissions(call: Call): Promise<ExitCode> {
   const { 'safe-file': _, ...values } = call.values
   return await withOperator(call.io, async (deps) => {
     const batch = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
-    await call.out.result(batch, () => toldOf(fileCommissions.operation, batch))
+    await call.out.result(batch, () => resultLine(fileCommissions.operation, batch))
     await writeSafeFile(call, batch)
     return EXIT.done
   })

@@ -1,7 +1,7 @@
 // What `node-ledger evidence set` shows before the question: what the newest blocks prove, and what facts would rest on.
 
 import { setEvidence } from '../../operator/acts/evidence.ts'
-import { toldOf } from '../../operator/define-act.ts'
+import { resultLine } from '../../operator/define-act.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
 import { preview } from '../output.ts'
@@ -11,7 +11,7 @@ type Parts = Parameters<typeof setEvidence>[0]
 const set: View<Parts> = {
   first: async (parts, input, call) => {
     const plan = accepted(await setEvidence(parts, actorHere(), { ...input, dryRun: true }), call)
-    preview(call, toldOf(setEvidence.operation, plan))
+    preview(call, resultLine(setEvidence.operation, plan))
     return null
   },
 }

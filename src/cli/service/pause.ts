@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { recordAct } from '../../operator/act.ts'
 import { AFTER_HALT, clearHaltByHand, resume as resumeCrediting } from '../../operator/acts/pause.ts'
-import { toldOf } from '../../operator/define-act.ts'
+import { resultLine } from '../../operator/define-act.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
@@ -22,13 +22,13 @@ export async function resume(call: Call): Promise<ExitCode> {
       out.say(`${describe(halt)}\n${AFTER_HALT[halt.reason]}`)
       await mustAgree(call, 'Clear it?', 'The halt stands.')
       const outcome = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
-      await out.result(outcome, toldOf(clearHaltByHand.operation, outcome))
+      await out.result(outcome, resultLine(clearHaltByHand.operation, outcome))
       return EXIT.done
     }
     if (flags.has('no-guard')) return await takeBackGuard(call, deps)
     await mustAgree(call, 'Resume crediting?')
     const outcome = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
-    await out.result({ ...outcome, halted: halt }, toldOf(resumeCrediting.operation, outcome))
+    await out.result({ ...outcome, halted: halt }, resultLine(resumeCrediting.operation, outcome))
     if (!halt) return EXIT.done
     out.say(
       `${describe(halt)}\nYou did not set this halt. Find out its cause, then clear it with "node-ledger resume --halt".`,

@@ -2,7 +2,7 @@
 // ledger, so that the next pass follows those blocks again.
 import { toJson } from '../../lib/json.ts'
 import { type RescanResult, rescan } from '../../operator/acts/rescan.ts'
-import { toldOf } from '../../operator/define-act.ts'
+import { resultLine } from '../../operator/define-act.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
@@ -26,7 +26,7 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
       result = await scan(true)
     }
     if (!differs(result)) {
-      await out.result(result, toldOf(rescan.operation, result))
+      await out.result(result, resultLine(rescan.operation, result))
       return EXIT.done
     }
     for (const { side, entries } of [
@@ -37,7 +37,7 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
     }
     await mustAgree(call, String(rescan.operation.asks))
     const outcome = await scan(false)
-    await out.result(outcome, toldOf(rescan.operation, outcome))
+    await out.result(outcome, resultLine(rescan.operation, outcome))
     return EXIT.done
   })
 }

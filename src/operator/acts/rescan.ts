@@ -8,7 +8,7 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../../follower/rewind.ts'
-import { compareRange, partOf } from '../../mending/compare.ts'
+import { compareRange } from '../../mending/compare.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../../ports/contexts.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
@@ -25,6 +25,8 @@ const TRIES_MAX = 10
 /** How many differences we report. The first difference decides how far to rewind. */
 const TOLD_MAX = 20
 
+type ShownHappening = Pick<Happening, 'blockNumber' | 'key'>
+
 export interface RescanResult {
   dryRun: boolean
   fromBlock: number
@@ -33,8 +35,8 @@ export interface RescanResult {
   /** The newest block that the ledger has followed. If `toBlock` is lower, ask again from the block after `toBlock`. */
   followedTo: number
   /** In the first blocks that differ, the entries that only the chain has (`missing`), and those that only the ledger has. */
-  missing: Happening[]
-  surplus: Happening[]
+  missing: ShownHappening[]
+  surplus: ShownHappening[]
   /** The block to which the ledger rewound; null if it did not have to. */
   wentBackTo: number | null
 }
@@ -142,8 +144,10 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     ;({ missing, surplus } = await compareRange(deps.pool, range))
     if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
       return refuseAct('notYet', 'The ledger was rewound during the comparison: try again.')
-    if ([...missing, ...surplus].some((entry) => partOf(entry) === 'header'))
+    if ([...missing, ...surplus].some(({ part }) => part === 'header'))
       return refuseAct('notYet', 'The chain is being reorganised: the next pass handles that. Try again.')
   }
-  return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
+  const shown = (entries: Happening[]): ShownHappening[] =>
+    entries.slice(0, TOLD_MAX).map(({ blockNumber, key }) => ({ blockNumber, key }))
+  return { toBlock, missing: shown(missing), surplus: shown(surplus) }
 }

@@ -1,7 +1,7 @@
 // The bars of plots: hours and days in UTC, empty ones included, and ranges that omit nothing they must contain.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { binned, pointsIn, RANGES, rangeFor } from '../../../web/src/bins.ts'
+import { binsOf, pointsIn, RANGES, rangeFor } from '../../../web/src/bins.ts'
 
 const point = (time: string, wei: bigint) => ({ at: new Date(time), wei })
 const NOW_MS = Date.parse('2026-01-31T12:00:00Z')
@@ -14,7 +14,7 @@ const points = [
 
 test('amounts are grouped by the slots of a range, each once, with empty slots in place', () => {
   const amounts = (range: keyof typeof RANGES, some = pointsIn(points, range, NOW_MS)) =>
-    binned(some, range, NOW_MS).map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
+    binsOf(some, range, NOW_MS).map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
   const days = amounts('all')
   assert.equal(days.length, 31)
   assert.deepEqual(

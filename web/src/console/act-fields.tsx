@@ -5,14 +5,14 @@ import { Changes } from './record.tsx'
 
 interface FormFieldsProps {
   fields: readonly ActField[]
-  given: Filled
+  texts: Filled
   wrong: Filled
   fill: (name: string, text: string) => void
 }
 
-export function FormFields({ fields, given, wrong, fill }: FormFieldsProps) {
+export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
   const changes = fields.flatMap(({ name, label, was, choices }) => {
-    const text = (given[name] ?? '').trim()
+    const text = (texts[name] ?? '').trim()
     const words = (value: string) => choices?.find(([choice]) => choice === value)?.[1] ?? (value || 'none')
     return was === undefined || text === '' || text === was
       ? []
@@ -23,8 +23,8 @@ export function FormFields({ fields, given, wrong, fill }: FormFieldsProps) {
       {fields.map((field) => (
         <div key={field.name} className="field">
           <label htmlFor={`act-${field.name}`}>{field.label}</label>
-          <Control field={field} text={given[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
-          {field.ether && <Echo text={given[field.name] ?? ''} />}
+          <Control field={field} text={texts[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
+          {field.ether && <Echo text={texts[field.name] ?? ''} />}
           {field.name in wrong && (
             <p id={`act-${field.name}-wrong`} className="error" role="alert">
               {wrong[field.name]}
@@ -55,7 +55,7 @@ interface ControlProps {
 }
 
 function Control({ field: { name, choices, required, placeholder, ether, lines }, text, isWrong, fill }: ControlProps) {
-  const shared = {
+  const attributes = {
     id: `act-${name}`,
     name,
     required,
@@ -64,7 +64,7 @@ function Control({ field: { name, choices, required, placeholder, ether, lines }
   }
   if (choices) {
     return (
-      <select {...shared} onChange={(event) => fill(name, event.target.value)}>
+      <select {...attributes} onChange={(event) => fill(name, event.target.value)}>
         {choices.map(([choice, label]) => (
           <option key={choice} value={choice}>
             {label}
@@ -76,7 +76,7 @@ function Control({ field: { name, choices, required, placeholder, ether, lines }
   if (lines) {
     return (
       <textarea
-        {...shared}
+        {...attributes}
         placeholder={placeholder}
         rows={8}
         onChange={(event) => fill(name, event.target.value)}
@@ -87,7 +87,7 @@ function Control({ field: { name, choices, required, placeholder, ether, lines }
   }
   return (
     <input
-      {...shared}
+      {...attributes}
       placeholder={placeholder}
       {...(ether && { inputMode: 'decimal' })}
       onChange={(event) => fill(name, event.target.value)}

@@ -44,13 +44,13 @@ const PLACEHOLDERS: Filled = {
  * The fields that an act declares, without those already given. With `names`, only these fields and the reason. `more` adds what only the page knows.
  */
 export function fieldsOf(
-  declared: Readonly<Record<string, Declared>>,
-  given: object,
+  declarations: Readonly<Record<string, Declared>>,
+  body: object,
   names: readonly string[] | undefined,
   more: Readonly<Record<string, Partial<ActField> | undefined>>,
 ): ActField[] {
-  return Object.entries(declared)
-    .filter(([name]) => !(name in given) && (name === 'reason' || (names?.includes(name) ?? true)))
+  return Object.entries(declarations)
+    .filter(([name]) => !(name in body) && (name === 'reason' || (names?.includes(name) ?? true)))
     .map(([name, field]) => ({ ...fieldOf(name, field), ...more[name] }))
 }
 
@@ -72,12 +72,12 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
 /** Reads the form into the route's body, and lists the fields it cannot parse. Leaves out unchanged fields. */
 export function readForm(
   fields: readonly ActField[],
-  given: Filled,
+  texts: Filled,
 ): { values: Record<string, unknown>; wrong: Filled } {
   const values: Record<string, string> = {}
   const wrong: Record<string, string> = {}
   for (const { name, ether, was } of fields) {
-    const text = (given[name] ?? '').trim()
+    const text = (texts[name] ?? '').trim()
     if (text === '' || text === was) continue
     const wei = ether ? weiOf(text) : null
     if (ether && wei === null) wrong[name] = 'Must be an amount like 0.01, with at most 18 decimals.'

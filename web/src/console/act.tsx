@@ -36,7 +36,7 @@ type ActProps<Route extends ActRoute> = Wording & {
   /** What to show as the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
   /** A warning about the filled-in form, shown before it is sent. */
-  warns?: (given: Filled) => ReactNode
+  warns?: (texts: Filled) => ReactNode
   main?: boolean
 } & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
 
@@ -46,37 +46,37 @@ interface Asked extends Wording {
   fields: readonly ActField[]
   body: object
   did: (answer: unknown) => ReactNode
-  warns: ((given: Filled) => ReactNode) | undefined
+  warns: ((texts: Filled) => ReactNode) | undefined
 }
 
 /** Opens an act's dialog. The console owns the dialog, so it stays open if its row leaves the list. */
-const Ask = createContext<(act: Asked) => void>(() => undefined)
+const OpenAct = createContext<(act: Asked) => void>(() => undefined)
 
 /** Wraps the console's sections, and shows the open dialog. */
 export function Acts({ children }: { children: ReactNode }) {
-  const [asked, setAsked] = useState<Asked | null>(null)
+  const [openAct, setOpenAct] = useState<Asked | null>(null)
   return (
-    <Ask value={setAsked}>
+    <OpenAct value={setOpenAct}>
       {children}
-      <Dialog open={asked !== null} onClose={() => setAsked(null)} title={asked?.label ?? ''}>
-        {asked && <ActForm {...asked} close={() => setAsked(null)} />}
+      <Dialog open={openAct !== null} onClose={() => setOpenAct(null)} title={openAct?.label ?? ''}>
+        {openAct && <ActForm {...openAct} close={() => setOpenAct(null)} />}
       </Dialog>
-    </Ask>
+    </OpenAct>
   )
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
   const { label, says, danger = false, main = false, act, params = {}, body = {}, did = itsLine, warns } = props
-  const ask = useContext(Ask)
+  const openDialog = useContext(OpenAct)
   const fields = fieldsOf(ACTS[act].fields, body, props.fields, props.more ?? {})
-  const asked = { label, says, danger, path: placeOf(act, params), fields, body, warns }
+  const form = { label, says, danger, path: placeOf(act, params), fields, body, warns }
   const lacks = lacking(act)
   return (
     <button
       type="button"
       disabled={lacks !== null}
       className={`button${danger ? ' danger' : ''}${main ? ' main' : ''}`}
-      onClick={() => ask({ ...asked, did: (answer) => did(answer as Did<Route>) })}
+      onClick={() => openDialog({ ...form, did: (answer) => did(answer as Did<Route>) })}
     >
       {label}
       <Beyond lacks={lacks} />
@@ -105,13 +105,13 @@ export function Beyond({ lacks }: { lacks: string | null }) {
 
 function ActForm({ label, says, path, fields: all, body, did, danger, warns, close }: Asked & { close: () => void }) {
   const act = useAct<object>({ mayWait: true })
-  const [given, setGiven] = useState<Filled>(() =>
+  const [texts, setTexts] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
   )
   const [wrong, setWrong] = useState<Filled>({})
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const { values, wrong: unreadable } = readForm(all, given)
+    const { values, wrong: unreadable } = readForm(all, texts)
     setWrong(unreadable)
     if (Object.keys(unreadable).length > 0) return focusFirst(event.currentTarget, all, unreadable)
     const form = event.currentTarget
@@ -142,11 +142,11 @@ function ActForm({ label, says, path, fields: all, body, did, danger, warns, clo
       <div>{says}</div>
       <FormFields
         fields={all}
-        given={given}
+        texts={texts}
         wrong={wrong}
-        fill={(name, text) => setGiven({ ...given, [name]: text })}
+        fill={(name, text) => setTexts({ ...texts, [name]: text })}
       />
-      {warns?.(given)}
+      {warns?.(texts)}
       {rest && <Failed error={rest} />}
       <div className="buttons">
         <button type="submit" className={danger ? 'button danger' : 'button main'} disabled={act.isPending}>

@@ -36,11 +36,11 @@ export const keptKey = (): string | null => keptForTab.getItem(KEPT)
  * Uses a key once the service has accepted it, and keeps it for the tab if `keep` is set. Throws a LedgerError: 401 for
  * a wrong key, 404 if the service has no key.
  */
-export async function enter(given: string, keep: boolean): Promise<void> {
-  key = given
+export async function enter(candidate: string, keep: boolean): Promise<void> {
+  key = candidate
   try {
-    own = await ask<OwnKey>('GET', 'keys/self')
-    if (keep) keptForTab.setItem(KEPT, given)
+    own = await call<OwnKey>('GET', 'keys/self')
+    if (keep) keptForTab.setItem(KEPT, candidate)
   } catch (error) {
     key = null
     if (error instanceof LedgerError && !error.retryable) keptForTab.removeItem(KEPT)
@@ -51,7 +51,7 @@ export async function enter(given: string, keep: boolean): Promise<void> {
 /** Forgets the key and everything read with it, and ends its session. */
 export function leave(): void {
   // If this request fails, the session still ends when it expires.
-  if (own?.passkeyId) void ask('POST', 'keys/self/sign-out').catch(() => undefined)
+  if (own?.passkeyId) void call('POST', 'keys/self/sign-out').catch(() => undefined)
   forget()
 }
 
@@ -73,16 +73,16 @@ const newKey = () =>
   [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(16).padStart(8, '0')).join('')
 
 /** Calls one of the operator's routes. Returns amounts as bigint and times as Date. */
-async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
-  const given = key
+async function call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
+  const callKey = key
   const headers = {
-    'x-admin-key': given ?? '',
+    'x-admin-key': callKey ?? '',
     ...(method === 'POST' && { 'idempotency-key': newKey() }),
   }
   try {
     return await request<T>(method, `/api/admin/${path}`, headers, body)
   } catch (error) {
-    if (error instanceof LedgerError && error.status === 401 && own !== null && given === key) {
+    if (error instanceof LedgerError && error.status === 401 && own !== null && callKey === key) {
       forget()
       shutOut()
     }
@@ -151,7 +151,7 @@ export function useAdmin<Route extends ReadRoute>(
   const path = query.size > 0 ? `${place}?${query}` : place
   return useQuery<Read<Route>, Error>({
     queryKey: ['admin', path],
-    queryFn: () => ask<Read<Route>>('GET', path),
+    queryFn: () => call<Read<Route>>('GET', path),
     refetchInterval: EVERY_MS,
     placeholderData: keepPreviousData,
   })
@@ -176,7 +176,7 @@ export const isWaiting = (answer: object): answer is Waiting => 'proposal' in an
 export function useAct<T extends object>({ mayWait = false } = {}) {
   return useMutation<T, Error, { path: string; body?: object }>({
     mutationFn: async ({ path, body }) => {
-      const answer = await ask<T>('POST', path, body)
+      const answer = await call<T>('POST', path, body)
       if (!mayWait && isWaiting(answer)) throw new Error(answer.proposal.says)
       return answer
     },

@@ -5,9 +5,9 @@ const FORM = /^(\d{1,30})(?:\.(\d{1,18}))?$/
 
 /** Parses an amount in ether into wei; null if it is not an amount, or is finer than a wei. */
 export function weiOf(text: string): bigint | null {
-  const found = FORM.exec(text.trim())
-  if (!found) return null
-  return BigInt(`${found[1]}${(found[2] ?? '').padEnd(18, '0')}`)
+  const match = FORM.exec(text.trim())
+  if (!match) return null
+  return BigInt(`${match[1]}${(match[2] ?? '').padEnd(18, '0')}`)
 }
 
 /** "0.01 ETH (10000000000000000 wei)". */

@@ -64,14 +64,14 @@ export function Console() {
   if (place !== 'inside') {
     return (
       <Page title="Operator console" lead="For the operator of this ledger.">
-        <Door wasInside={place === 'shutOut'} opened={() => setPlace('inside')} />
+        <Door wasInside={place === 'shutOut'} onOpen={() => setPlace('inside')} />
       </Page>
     )
   }
-  return <Inside section={section in SECTIONS ? (section as Section) : ''} left={() => setPlace('outside')} />
+  return <Inside section={section in SECTIONS ? (section as Section) : ''} onLeave={() => setPlace('outside')} />
 }
 
-function Inside({ section, left }: { section: Section; left: () => void }) {
+function Inside({ section, onLeave }: { section: Section; onLeave: () => void }) {
   const [name, Shown] = SECTIONS[section]
   const { name: site } = useSite()
   const needs = section === 'keys' ? 'operate' : 'read'
@@ -82,7 +82,7 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
   return (
     <Page title="Operator console">
       <div className="console">
-        <Side section={section} left={left} />
+        <Side section={section} onLeave={onLeave} />
         <div className="work">
           {ownKey()?.scopes.includes(needs) ? (
             <Acts>
@@ -100,7 +100,7 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
 }
 
 /** The list of sections, and whose key is in use. */
-function Side({ section, left }: { section: Section; left: () => void }) {
+function Side({ section, onLeave }: { section: Section; onLeave: () => void }) {
   // On a phone, a button opens the list; on a desktop it is always there.
   const [isOpen, setOpen] = useState(false)
   return (
@@ -139,7 +139,7 @@ function Side({ section, left }: { section: Section; left: () => void }) {
           className="button quiet"
           onClick={() => {
             leave()
-            left()
+            onLeave()
           }}
         >
           Sign out

@@ -11,17 +11,17 @@ import { codeInPage, forgetCode, makePasskey, signIn, useInvitation, usePasskeyO
 interface DoorProps {
   /** True if the key in use has expired, or was revoked. */
   wasInside: boolean
-  opened: () => void
+  onOpen: () => void
 }
 
-export function Door({ wasInside, opened }: DoorProps) {
+export function Door({ wasInside, onOpen }: DoorProps) {
   const [code, setCode] = useState(codeInPage)
   const [keep, setKeep] = useState(false)
   useEffect(() => {
     // If someone opens an invitation link in a tab that already shows the console, only the address changes.
-    const read = () => setCode(codeInPage())
-    addEventListener('hashchange', read)
-    return () => removeEventListener('hashchange', read)
+    const readCode = () => setCode(codeInPage())
+    addEventListener('hashchange', readCode)
+    return () => removeEventListener('hashchange', readCode)
   }, [])
   const keeping = { keep, setKeep }
   if (code !== null) {
@@ -29,7 +29,7 @@ export function Door({ wasInside, opened }: DoorProps) {
       forgetCode()
       setCode(null)
     }
-    return <Invitation code={code} {...keeping} opened={opened} leave={leave} />
+    return <Invitation code={code} {...keeping} onOpen={onOpen} leave={leave} />
   }
   return (
     <>
@@ -38,8 +38,8 @@ export function Door({ wasInside, opened }: DoorProps) {
           Your key was revoked or has expired. Whatever you had not sent is lost.
         </p>
       )}
-      <ByPasskey {...keeping} opened={opened} />
-      <ByKey {...keeping} opened={opened} />
+      <ByPasskey {...keeping} onOpen={onOpen} />
+      <ByKey {...keeping} onOpen={onOpen} />
     </>
   )
 }
@@ -49,7 +49,7 @@ interface Keeping {
   keep: boolean
   setKeep: (keep: boolean) => void
 }
-type WayProps = Keeping & { opened: () => void }
+type WayProps = Keeping & { onOpen: () => void }
 
 function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   return (
@@ -61,9 +61,9 @@ function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
 }
 
 /** Signs in with a passkey. Shown if anyone can do that here. */
-function ByPasskey({ opened, ...keeping }: WayProps) {
+function ByPasskey({ onOpen, ...keeping }: WayProps) {
   const offer = usePasskeyOffer()
-  const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: opened })
+  const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: onOpen })
   if (!offer.data?.offered) return null
   return (
     <Section title="Your passkey">
@@ -81,19 +81,19 @@ function ByPasskey({ opened, ...keeping }: WayProps) {
   )
 }
 
-function Invitation({ code, opened, leave, ...keeping }: WayProps & { code: string; leave: () => void }) {
-  const invited = useInvitation(code)
+function Invitation({ code, onOpen, leave, ...keeping }: WayProps & { code: string; leave: () => void }) {
+  const invitation = useInvitation(code)
   const making = useMutation({
     mutationFn: () => makePasskey(code, keeping.keep),
     onSuccess: () => {
       forgetCode()
-      opened()
+      onOpen()
     },
   })
   return (
     <Section title="You are invited">
       <div className="stack narrow">
-        <Shown reading={invited} lines={2}>
+        <Shown reading={invitation} lines={2}>
           {({ label, scopes, passkeyExpiresAt }) => (
             <>
               <p>
@@ -120,10 +120,10 @@ function Invitation({ code, opened, leave, ...keeping }: WayProps & { code: stri
   )
 }
 
-function ByKey({ opened, ...keeping }: WayProps) {
+function ByKey({ onOpen, ...keeping }: WayProps) {
   const knock = useMutation({
     mutationFn: ({ key, keep }: { key: string; keep: boolean }) => enter(key, keep),
-    onSuccess: opened,
+    onSuccess: onOpen,
   })
   const { mutate } = knock
   useEffect(() => {

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from 'react'
 import { LISTS } from '../../../api/admin-acts.ts'
 import { type ColumnKind, columnOf, type Column as Declared } from '../../../src/operator/columns.ts'
-import { capped } from '../format.ts'
+import { limitFigure } from '../format.ts'
 import { Address, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Shown } from '../ui/states.tsx'
@@ -49,13 +49,13 @@ const asTime = (value: unknown): Date | null =>
 const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   address: (value: string) => <Address of={value} />,
   answer: (value: { error: string | null; status: number | null }[]) => value.at(-1)?.error ?? value.at(-1)?.status,
-  count: (value: number | bigint) => capped(value),
+  count: (value: number | bigint) => limitFigure(value),
   ether: (value: bigint | string) => <Exact wei={BigInt(value)} hinted />,
   hash: (value: string) => <Hash of={value} />,
   number: (value: number | string) => value,
   record: (value: Record<string, unknown>) => <Pairs of={value} />,
-  size: (value: unknown[]) => capped(value.length),
-  span: (value: number) => `${capped(value)} s`,
+  size: (value: unknown[]) => limitFigure(value.length),
+  span: (value: number) => `${limitFigure(value)} s`,
   state: (value: string) => <Mark tone={TONES[value] ?? 'calm'}>{inWords(value)}</Mark>,
   text: (value: unknown) => textOf(value),
   time: (value: unknown) => (value === 0 ? 'the beginning' : <Time at={asTime(value)} />),
@@ -74,11 +74,11 @@ function textOf(value: unknown): ReactNode {
 
 /** Columns of a table, from their declarations. */
 export function columnsOf<Row extends object>(
-  declared: readonly Declared[],
+  declarations: readonly Declared[],
   { cells = {}, hides = [], tones = {}, decide }: Ways<Row> = {},
 ): readonly Column<Row>[] {
-  const shown = declared.map(columnOf).filter(({ field }) => !hides.includes(field as keyof Row))
-  const columns = shown.map(({ head, field, kind }): Column<Row> => {
+  const visible = declarations.map(columnOf).filter(({ field }) => !hides.includes(field as keyof Row))
+  const columns = visible.map(({ head, field, kind }): Column<Row> => {
     const entryOf = (row: Row) => row[field as keyof Row] ?? null
     const usual = (row: Row) => {
       const value = entryOf(row)
@@ -127,9 +127,9 @@ export function listSection<Route extends ListRoute>(
   of: Route,
   { title, aside, note, empty, reversed, filter, ...ways }: Listed<Route>,
 ): () => ReactNode {
-  const { rows: name, columns: declared } = LISTS[of]
-  const columns = columnsOf<RowOf<Route>>(declared, ways)
-  const keys = declared.slice(0, 2).map((column) => columnOf(column).field)
+  const { rows: name, columns: declarations } = LISTS[of]
+  const columns = columnsOf<RowOf<Route>>(declarations, ways)
+  const keys = declarations.slice(0, 2).map((column) => columnOf(column).field)
   const keyOf = (row: RowOf<Route>) => keys.map((field) => String(row[field as keyof RowOf<Route>])).join(' ')
   return function List() {
     const [choice, setChoice] = useState(filter?.choices[0]?.[0] ?? '')

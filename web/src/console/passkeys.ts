@@ -47,12 +47,12 @@ let madeFor: string | null = null
 
 /** Creates the passkey for an invitation, and signs in with it. If an earlier try used the invitation up, only signs in. */
 export async function makePasskey(code: string, keep: boolean): Promise<void> {
-  const invited = await post<Invited>('/invitation', { code }).catch((error: LedgerError) => {
+  const invitation = await post<Invited>('/invitation', { code }).catch((error: LedgerError) => {
     if (madeFor === code && error.status === 409) return null
     throw error
   })
-  if (invited === null) return signIn(keep)
-  const { options } = invited
+  if (invitation === null) return signIn(keep)
+  const { options } = invitation
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
   const { startRegistration } = await part(() => import('@simplewebauthn/browser'))
   const credential = await startRegistration({ optionsJSON }).catch(inWords(optionsJSON.rp.id))

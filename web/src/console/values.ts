@@ -19,7 +19,7 @@ export function inUnits(name: string, value: unknown): string {
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)
   if (isWei && typeof value === 'string' && /^\d+$/.test(value)) return etherAndWei(BigInt(value))
-  return shown(value)
+  return asText(value)
 }
 
 /** "15 minutes". */
@@ -32,7 +32,7 @@ const spanOf = (seconds: number): string => {
 export const NONE = '–'
 
 /** Any value in a record, as text. */
-export function shown(value: unknown): string {
+export function asText(value: unknown): string {
   if (value === null || value === undefined) return NONE
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'bigint') return value.toString()
@@ -51,7 +51,7 @@ export interface FieldChange {
 export function changesOf(before: unknown, after: unknown): FieldChange[] {
   const [old, fresh] = [recordOf(before), recordOf(after)]
   return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
-    .filter((name) => name in fresh && shown(old[name]) !== shown(fresh[name]))
+    .filter((name) => name in fresh && asText(old[name]) !== asText(fresh[name]))
     .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
 }
 

@@ -26,7 +26,7 @@ const input = (id: string) => find<HTMLInputElement>(id)
 const select = find<HTMLSelectElement>('node')
 const ALL = 'all'
 
-const offered = new Map<string, Offered>()
+const offers = new Map<string, Offered>()
 let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
@@ -37,7 +37,7 @@ window.dispatchEvent(new Event('eip6963:requestProvider'))
 // A wallet that does not announce itself sets this older property.
 setTimeout(() => {
   const ethereum = pageEthereum()
-  if (offered.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
+  if (offers.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
 select.addEventListener('change', showAmount)
 input('to').addEventListener('input', showForeign)
@@ -54,10 +54,10 @@ find('place').addEventListener('submit', (event) => event.preventDefault())
  * Fills in the contract and its chain. The service wrote them into the file, or they follow `#` in the page's address.
  */
 function fillPlace(): void {
-  const given = new URLSearchParams(window.location.hash.slice(1))
+  const fragment = new URLSearchParams(window.location.hash.slice(1))
   for (const name of ['contract', 'chain']) {
     const meta = document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)
-    input(name).value = meta?.content || given.get(name) || ''
+    input(name).value = meta?.content || fragment.get(name) || ''
     input(name).addEventListener('input', showPlace)
   }
   showPlace()
@@ -70,13 +70,13 @@ function showPlace(): void {
   if (isAddress(address)) find('of').textContent = words.place(getAddress(address), input('chain').value)
 }
 
-function offer(found: Offered): void {
-  if (offered.has(found.info.uuid)) return
-  if (offered.size === 0) find('wallets').textContent = ''
-  offered.set(found.info.uuid, found)
+function offer(announcement: Offered): void {
+  if (offers.has(announcement.info.uuid)) return
+  if (offers.size === 0) find('wallets').textContent = ''
+  offers.set(announcement.info.uuid, announcement)
   const button = document.createElement('button')
-  button.textContent = words.connect(found.info.name)
-  button.addEventListener('click', () => void attempt(() => connect(found)))
+  button.textContent = words.connect(announcement.info.name)
+  button.addEventListener('click', () => void attempt(() => connect(announcement)))
   find('wallets').append(button)
 }
 
@@ -151,21 +151,21 @@ async function pay(): Promise<void> {
   // A withdrawal needs only these two facts from the service. The owner has entered them here.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
-  let asked = false
+  let hasPrompted = false
   const onAsk = () => {
-    asked = true
+    hasPrompted = true
   }
-  const options = { to: getAddress(to), onAsk, onSent: (hash: string) => say(words.sent(hash)) }
-  say(words.asks(formatEther(amountWei), options.to))
+  const options = { to: getAddress(to), onAsk, onSent: (hash: string) => showStatus(words.sent(hash)) }
+  showStatus(words.asks(formatEther(amountWei), options.to))
   const sending =
     select.value === ALL
       ? withdrawAll(ledger, wallet, fundedIds(), options)
       : withdraw(ledger, wallet, select.value, amountWei, options)
   const { txHash, blockNumber } = await sending.catch((error: unknown) => {
-    throw asked && !(error instanceof WalletError) ? new Error(words.unsure(messageOf(error))) : error
+    throw hasPrompted && !(error instanceof WalletError) ? new Error(words.unsure(messageOf(error))) : error
   })
   await showNodes(wallet, factoryAddress)
-  say(words.paid(formatEther(amountWei), options.to, blockNumber, txHash))
+  showStatus(words.paid(formatEther(amountWei), options.to, blockNumber, txHash))
 }
 
 const fundedIds = () => nodes.filter(({ balanceWei }) => balanceWei > 0n).map(({ id }) => id)
@@ -182,18 +182,18 @@ function etherOf(text: string): bigint {
   return parseEther(text.trim())
 }
 
-const say = (text: string) => {
+const showStatus = (text: string) => {
   find('status').textContent = text
 }
 
 /** Runs an act, and shows its error in the words of the contract or the wallet. */
 async function attempt(act: () => Promise<void>): Promise<void> {
   find('problem').textContent = ''
-  say('')
+  showStatus('')
   try {
     await act()
   } catch (error) {
-    say('')
+    showStatus('')
     find('problem').textContent = messageOf(error)
   }
 }

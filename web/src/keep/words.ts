@@ -16,8 +16,8 @@ export const words = {
   asks: (ether: string, to: string) => `Your wallet asks whether to withdraw ${ether} ETH to ${to}.`,
   paid: (ether: string, to: string, block: bigint, hash: string) =>
     `Paid out: ${ether} ETH to ${to}, in block ${block}, by transaction ${hash}.`,
-  unsure: (said: string) =>
-    `${said} The wallet may have sent it anyway. Check its transactions before you withdraw again.`,
+  unsure: (message: string) =>
+    `${message} The wallet may have sent it anyway. Check its transactions before you withdraw again.`,
   enterContract: 'Enter the contract’s address first. Your receipt shows it, or ask the operator.',
   enterChain: 'Enter the chain id first. Ethereum is 1.',
   wrongAmount: 'Enter an amount such as 0.25.',

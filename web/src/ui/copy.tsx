@@ -12,7 +12,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     return () => clearTimeout(timer)
   }, [state])
   const copy = () =>
-    copied(text).then(
+    copyText(text).then(
       () => setState('copied'),
       () => setState('failed'),
     )
@@ -30,7 +30,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 }
 
 /** Copies a text. Without TLS a browser gives pages no clipboard, but can still copy a selection. */
-async function copied(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
@@ -43,22 +43,22 @@ async function copied(text: string): Promise<void> {
   if (!isDone) throw new Error('not copied')
 }
 
-/** Facts to enter elsewhere: each has a name, the text shown, and the text to copy. */
-export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
+/** Facts to enter elsewhere: each has a name, the text shown, and the value to copy. */
+export function CopyRows({ rows }: { rows: readonly (readonly [name: string, text: string, value: string])[] }) {
   return (
     <Facts
       className="facts copied"
       of={Object.fromEntries(
-        rows.map(([name, shown, copied]) => [name, <Copied key={name} name={name} shown={shown} copied={copied} />]),
+        rows.map(([name, text, value]) => [name, <Copied key={name} name={name} text={text} value={value} />]),
       )}
     />
   )
 }
 
-function Copied({ name, shown, copied }: { name: string; shown: string; copied: string }) {
+function Copied({ name, text, value }: { name: string; text: string; value: string }) {
   return (
     <>
-      <code translate="no">{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
+      <code translate="no">{text}</code> <CopyButton text={value} what={name.toLowerCase()} />
     </>
   )
 }

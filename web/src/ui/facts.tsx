@@ -146,10 +146,10 @@ export function Countdown({ to, isTurn = false }: { to: Date; isTurn?: boolean }
     const timer = setInterval(() => setNow(Date.now()), 1_000)
     return () => clearInterval(timer)
   }, [])
-  const left = untilTime(to, now)
+  const span = untilTime(to, now)
   return (
     <time dateTime={to.toISOString()} title={everyTime(to)} className="countdown">
-      {left === null ? (isTurn && lateInWords(to, now)) || ui.time.now : fill(ui.time.within, { span: left })}
+      {span === null ? (isTurn && lateInWords(to, now)) || ui.time.now : fill(ui.time.within, { span })}
     </time>
   )
 }
@@ -161,7 +161,7 @@ export function Countdown({ to, isTurn = false }: { to: Date; isTurn?: boolean }
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
   if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
-  const shown = (
+  const code = (
     <code title={whole} className="hex" translate="no">
       {short(whole)}
     </code>
@@ -169,10 +169,10 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
   return (
     <span className="nowrap">
       {link ? (
-        <Link href={`/address/${of}`}>{shown}</Link>
+        <Link href={`/address/${of}`}>{code}</Link>
       ) : (
         <InExplorer kind="address" id={whole}>
-          {shown}
+          {code}
         </InExplorer>
       )}
       <CopyButton text={whole} what={ui.copy.address} />
@@ -188,7 +188,7 @@ export function Hash({ of }: { of: string | null }) {
 /** Shortened bytes with a copy button. A transaction's hash links to the explorer. */
 export function Digest({ of, what }: { of: string | null; what: 'transaction' | 'seed' }) {
   if (of === null) return <span className="none">–</span>
-  const shown = (
+  const code = (
     <code title={of} className="hex" translate="no">
       {short(of)}
     </code>
@@ -196,10 +196,10 @@ export function Digest({ of, what }: { of: string | null; what: 'transaction' | 
   return (
     <span className="nowrap">
       {what === 'seed' ? (
-        shown
+        code
       ) : (
         <InExplorer kind="tx" id={of}>
-          {shown}
+          {code}
         </InExplorer>
       )}
       <CopyButton text={of} what={ui.copy[what]} />
@@ -222,7 +222,7 @@ function subscribe(listener: () => void) {
   listeners.add(listener)
   timer ??= window.setInterval(() => {
     now = Date.now()
-    for (const told of listeners) told()
+    for (const notify of listeners) notify()
   }, 5_000)
   return () => {
     listeners.delete(listener)

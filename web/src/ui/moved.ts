@@ -6,7 +6,7 @@
 const standIns = new WeakMap<Node, ChildNode>()
 
 /** The node that stands for `child` among the children of `parent`; null if there is none. */
-function standing(parent: Node, child: Node): Node | null {
+function standInAmong(parent: Node, child: Node): Node | null {
   for (let at: Node | null = standIns.get(child) ?? child; at; at = at.parentNode)
     if (at.parentNode === parent) return at
   return null
@@ -23,12 +23,12 @@ function noteReplaced(records: readonly MutationRecord[]): void {
       [...addedNodes].find((node) => node instanceof Element) ?? [previousSibling, nextSibling].find(isFont)
     if (!(instead instanceof Element) || !instead.isConnected) continue
     standIns.set(text, instead)
-    rewritten.observe(text, { characterData: true })
+    rewriteObserver.observe(text, { characterData: true })
   }
 }
 
 /** Puts a text back that React has changed since. The translator then translates it again. */
-const rewritten = new MutationObserver((records) => {
+const rewriteObserver = new MutationObserver((records) => {
   for (const { target } of records) {
     const instead = standIns.get(target)
     standIns.delete(target)
@@ -38,19 +38,19 @@ const rewritten = new MutationObserver((records) => {
 
 /** Call once, before React renders. */
 export function surviveMovedNodes(): void {
-  const replaced = new MutationObserver(noteReplaced)
-  replaced.observe(document, { childList: true, subtree: true })
+  const observer = new MutationObserver(noteReplaced)
+  observer.observe(document, { childList: true, subtree: true })
   const { removeChild, insertBefore } = Node.prototype
   Node.prototype.removeChild = function <T extends Node>(child: T): T {
     if (child.parentNode === this) return removeChild.call(this, child) as T
-    noteReplaced(replaced.takeRecords())
-    const instead = standing(this, child)
+    noteReplaced(observer.takeRecords())
+    const instead = standInAmong(this, child)
     if (instead) removeChild.call(this, instead)
     return child
   }
-  Node.prototype.insertBefore = function <T extends Node>(added: T, before: Node | null): T {
-    if (before === null || before.parentNode === this) return insertBefore.call(this, added, before) as T
-    noteReplaced(replaced.takeRecords())
-    return insertBefore.call(this, added, standing(this, before)) as T
+  Node.prototype.insertBefore = function <T extends Node>(node: T, before: Node | null): T {
+    if (before === null || before.parentNode === this) return insertBefore.call(this, node, before) as T
+    noteReplaced(observer.takeRecords())
+    return insertBefore.call(this, node, standInAmong(this, before)) as T
   }
 }

@@ -1,6 +1,6 @@
 // A plot of amounts over time: a bar for each slot of a range, and the same in words.
 import { useMemo, useState } from 'react'
-import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
+import { type Bin, binsOf, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import { etherAsNumber, everyTime, shortEther, timeMark } from '../format.ts'
 import { rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -24,18 +24,18 @@ interface PlotProps {
 }
 
 export function Plot({ points, what, since = null }: PlotProps) {
-  const [opened] = useState(Date.now)
-  const [range, choose] = useState<Range>(() => rangeFor(points, opened))
-  const shown = useMemo(() => pointsIn(points, range, opened), [points, range, opened])
+  const [openedAt] = useState(Date.now)
+  const [range, choose] = useState<Range>(() => rangeFor(points, openedAt))
+  const inRange = useMemo(() => pointsIn(points, range, openedAt), [points, range, openedAt])
   const sinceMs = since?.getTime() ?? 0
   const bins = useMemo(
-    () => binned(shown, range, opened).filter(({ from }) => from.getTime() + RANGES[range].binMs > sinceMs),
-    [shown, range, opened, sinceMs],
+    () => binsOf(inRange, range, openedAt).filter(({ from }) => from.getTime() + RANGES[range].binMs > sinceMs),
+    [inRange, range, openedAt, sinceMs],
   )
-  const [first, last] = [shown[0], shown.at(-1)]
+  const [first, last] = [inRange[0], inRange.at(-1)]
   const words = {
-    n: shown.length,
-    total: <Amount wei={shown.reduce((sum, { wei }) => sum + wei, 0n)} plain />,
+    n: inRange.length,
+    total: <Amount wei={inRange.reduce((sum, { wei }) => sum + wei, 0n)} plain />,
     first: <Time at={first?.at ?? null} />,
     last: <Time at={last?.at ?? null} />,
     bar: t.bars[range],
@@ -45,7 +45,7 @@ export function Plot({ points, what, since = null }: PlotProps) {
       <Choice
         legend={t.range}
         options={Object.keys(RANGES) as Range[]}
-        chosen={range}
+        value={range}
         choose={choose}
         word={(one) => t.ranges[one]}
       />

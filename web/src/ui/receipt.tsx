@@ -19,8 +19,8 @@ interface ReceiptProps {
 
 /** Shows the receipt, with the two ways to keep it: print and save. */
 export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) {
-  const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
-  const text = [title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
+  const filledRows = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
+  const text = [title, ...filledRows.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
     <section className="receipt" aria-label={title}>
       <header>
@@ -34,7 +34,7 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
           </button>
         </div>
       </header>
-      <Facts of={Object.fromEntries(shown.map(([what, value]) => [what, <Value key={what} of={value} />]))} />
+      <Facts of={Object.fromEntries(filledRows.map(([what, value]) => [what, <Value key={what} of={value} />]))} />
     </section>
   )
 }

@@ -1,7 +1,7 @@
 // The search on every page. The form of the text decides what it means.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { HASH, pasted } from '../format.ts'
+import { cleanPaste, HASH } from '../format.ts'
 import { ledger } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -11,11 +11,11 @@ const NAME = /^[^\s./:#]+(\.[^\s./:#]+)+$/u
 const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
 /** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. For any other text, the address page, which rejects it. */
-async function pageOf(sought: string): Promise<string> {
-  const [, kind = 'node', number] = NUMBERED.exec(sought) ?? []
+async function pageOf(text: string): Promise<string> {
+  const [, kind = 'node', number] = NUMBERED.exec(text) ?? []
   if (number) return `/${/^r/i.test(kind) ? 'round' : 'node'}/${number}`
-  if (!HASH.test(sought)) return `/address/${encodeURIComponent(sought)}`
-  return pageOfTransaction(sought.toLowerCase())
+  if (!HASH.test(text)) return `/address/${encodeURIComponent(text)}`
+  return pageOfTransaction(text.toLowerCase())
 }
 
 /**
@@ -26,17 +26,19 @@ async function pageOfTransaction(txHash: string): Promise<string> {
   const did = await ledger.getTransaction(txHash, { attempts: 1 }).catch(() => null)
   const [node = did?.withdrawnNodeIds[0]] = did?.mintedNodeIds ?? []
   const [round] = did?.rounds ?? []
-  const [refunded] = did?.refundedTxHashes ?? []
+  const [refundedHash] = did?.refundedTxHashes ?? []
   if (did?.isPayment) return `/payment/${txHash}`
   if (round !== undefined) return `/round/${round}`
   if (node !== undefined) return `/node/${node}`
-  return `/payment/${refunded ?? txHash}`
+  return `/payment/${refundedHash ?? txHash}`
 }
 
 /** The page of the address that a name resolves to, or why there is none. */
 async function pageOfName(name: string): Promise<{ path: string } | { why: string }> {
-  const found = await import('../ens.ts').then(({ findName }) => findName(name)).catch(() => 'notAsked' as const)
-  return typeof found === 'object' ? { path: `/address/${found.address}` } : { why: fill(ui.search[found], { name }) }
+  const result = await import('../ens.ts').then(({ findName }) => findName(name)).catch(() => 'notAsked' as const)
+  return typeof result === 'object'
+    ? { path: `/address/${result.address}` }
+    : { why: fill(ui.search[result], { name }) }
 }
 
 /** The search field. */
@@ -46,13 +48,13 @@ export function Search() {
   const find = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    const sought = pasted(String(new FormData(form).get('sought')))
-    if (sought === '') return
+    const text = cleanPaste(String(new FormData(form).get('sought')))
+    if (text === '') return
     setWhy(null)
-    const found = NAME.test(sought) ? await pageOfName(sought) : { path: await pageOf(sought) }
-    if ('why' in found) return setWhy(found.why)
+    const target = NAME.test(text) ? await pageOfName(text) : { path: await pageOf(text) }
+    if ('why' in target) return setWhy(target.why)
     form.reset()
-    navigate(found.path)
+    navigate(target.path)
   }
   return (
     <search id="search">

@@ -51,8 +51,8 @@ type Sorting = { index: number; direction: Direction } | null
 export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25, empty }: TableProps<Row>) {
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
-  const sorted = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting])
-  const shown = all ? sorted : sorted.slice(0, first)
+  const sortedRows = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting])
+  const visibleRows = all ? sortedRows : sortedRows.slice(0, first)
   if (rows.length === 0 && empty !== undefined) return empty
   return (
     <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
@@ -66,13 +66,13 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
                 heading={heading}
                 figure={figure}
                 direction={sorting?.index === index ? sorting.direction : null}
-                turn={sortBy && (() => setSorting(turned(index, sorting, typeof (rows[0] && sortBy(rows[0])))))}
+                turn={sortBy && (() => setSorting(nextSorting(index, sorting, typeof (rows[0] && sortBy(rows[0])))))}
               />
             ))}
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
+          {visibleRows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.heading} data-heading={column.heading} className={column.figure ? 'figure' : undefined}>
@@ -83,9 +83,9 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
           ))}
         </tbody>
       </table>
-      {shown.length < sorted.length && (
+      {visibleRows.length < sortedRows.length && (
         <button type="button" className="button quiet" onClick={() => setAll(true)}>
-          {fill(ui.table.all, { n: sorted.length })}
+          {fill(ui.table.all, { n: sortedRows.length })}
         </button>
       )}
     </div>
@@ -121,7 +121,7 @@ const SIGNS = { ascending: '↑', descending: '↓' } as const
  * The sorting after a press. The first press sorts text from A and figures from the largest, the next reverses that, the third restores the original
  * order.
  */
-function turned(index: number, sorting: Sorting, kind: string): Sorting {
+function nextSorting(index: number, sorting: Sorting, kind: string): Sorting {
   const [one, other] =
     kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)
   if (sorting?.index !== index) return { index, direction: one }

@@ -24,7 +24,7 @@ import { Failed, Waiting } from '../ui/states.tsx'
 const aroundFrame = async (): Promise<CreateConnectorFn[]> => [(await import('./safe.ts')).safeAround()]
 
 /** The wallet of the page's `ethereum`, if there is one. */
-const unannounced = (): CreateConnectorFn[] =>
+const pageWallet = (): CreateConnectorFn[] =>
   pageEthereum() ? [injected({ target: { id: 'injected', name: 'Injected', provider: pageEthereum } })] : []
 
 /** Makes the wallets available to its children. */
@@ -34,7 +34,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     queryKey: ['connectors'],
     queryFn: aroundFrame,
     enabled: isFramed,
-    initialData: isFramed ? undefined : unannounced(),
+    initialData: isFramed ? undefined : pageWallet(),
     staleTime: Number.POSITIVE_INFINITY,
   })
   // An earlier answer stays valid, even if the service is down now.

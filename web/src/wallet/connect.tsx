@@ -9,7 +9,7 @@ import { Address } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { fill } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
-import { saidByWallet, sentenceOfWallet } from './errors.ts'
+import { readableError, sentenceOfWallet } from './errors.ts'
 import { isPhone, WalletApps } from './phones.tsx'
 import { useDisconnect, useSwitchChain, useWallet } from './use-wallet.ts'
 
@@ -38,7 +38,7 @@ export function Connect({ label = words.connect }: { label?: string }) {
         {label}
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title={words.connect}>
-        <Wallets done={() => setOpen(false)} />
+        <Wallets onConnected={() => setOpen(false)} />
       </Dialog>
     </>
   )
@@ -57,13 +57,13 @@ function useOffered() {
     enabled: safe !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const offered = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
+  const available = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
   // A wallet that does not announce itself is in the page's `ethereum`. But a wallet that does may be there too.
-  const announcing = offered.filter(({ id }) => id !== 'injected')
-  return announcing.length > 0 ? announcing : offered
+  const announcing = available.filter(({ id }) => id !== 'injected')
+  return announcing.length > 0 ? announcing : available
 }
 
-function Wallets({ done }: { done: () => void }) {
+function Wallets({ onConnected }: { onConnected: () => void }) {
   const connectors = useOffered()
   const { mutate: connect, error, isPending, variables } = useConnect()
   if (connectors.length === 0) return <NoneHere />
@@ -76,7 +76,7 @@ function Wallets({ done }: { done: () => void }) {
               type="button"
               className="button wide"
               disabled={isPending}
-              onClick={() => connect({ connector }, { onSuccess: done })}
+              onClick={() => connect({ connector }, { onSuccess: onConnected })}
             >
               {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
               <span>{connector.id === 'injected' ? words.unnamed : connector.name}</span>
@@ -85,7 +85,7 @@ function Wallets({ done }: { done: () => void }) {
           </li>
         ))}
       </ul>
-      {error && <Failed error={saidByWallet(error)} />}
+      {error && <Failed error={readableError(error)} />}
       <p className="note">{words.keys}</p>
     </>
   )

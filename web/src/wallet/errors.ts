@@ -5,7 +5,7 @@ import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'vie
 import { words } from '../words/wallet.ts'
 
 /** An error with a message for people. */
-export function saidByWallet(error: unknown): Error {
+export function readableError(error: unknown): Error {
   if (error instanceof WalletError || error instanceof LedgerError) return error
   if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error(words.errors.noAnswer)
   if (error.walk((cause) => cause instanceof UserRejectedRequestError)) return new Error(words.errors.refused)
@@ -14,7 +14,7 @@ export function saidByWallet(error: unknown): Error {
 }
 
 /** A wallet's error as a sentence. */
-export const sentenceOfWallet = (error: unknown): string => saidByWallet(error).message
+export const sentenceOfWallet = (error: unknown): string => readableError(error).message
 
 /** An error in the wallet's own words, if it has any. */
 export const wordsOfWallet = (error: unknown): string =>

@@ -29,12 +29,14 @@ const FIGURES = new Intl.NumberFormat()
 
 const textOf = (message: Message, { n }: Given): string =>
   typeof message === 'string' ? message : message[PLURALS.select(Number(n)) === 'one' ? 'one' : 'other']
-const written = (value: unknown) =>
+const formatValue = (value: unknown) =>
   typeof value === 'number' || typeof value === 'bigint' ? FIGURES.format(value) : value
 
 /** Fills values into a text. */
 export const fill = <const M extends Message>(message: M, values: Values<M>): string =>
-  textOf(message, values as Given).replace(/\{(\w+)\}/g, (_, name: string) => String(written((values as Given)[name])))
+  textOf(message, values as Given).replace(/\{(\w+)\}/g, (_, name: string) =>
+    String(formatValue((values as Given)[name])),
+  )
 
 /** Fills elements into a text. */
 export const rich = <const M extends Message>(message: M, parts: Parts<M>): ReactNode =>
@@ -45,7 +47,7 @@ function elements(text: string, parts: Given): ReactNode {
     const [, tag, inside] = /^<(\w+)>(.*)<\/\w+>$/.exec(piece) ?? []
     if (tag) return (parts[tag] as (inside: ReactNode) => ReactNode)(elements(inside ?? '', parts))
     const name = /^\{(\w+)\}$/.exec(piece)?.[1]
-    return name ? (written(parts[name]) as ReactNode) : piece
+    return name ? (formatValue(parts[name]) as ReactNode) : piece
   })
   return createElement(Fragment, null, ...pieces)
 }

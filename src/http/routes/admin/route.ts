@@ -14,7 +14,7 @@ import {
   refuseAct,
 } from '../../../operator/act.ts'
 import { digested } from '../../../operator/acts/keys/secret.ts'
-import { type Operation, toldOf } from '../../../operator/define-act.ts'
+import { type Operation, resultLine } from '../../../operator/define-act.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -78,7 +78,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   const name = holder.label
   const run = async () => {
     const result = await act.call(parts, actorOf(call, holder), input)
-    return isOperatorRefusal(result) || isProposed(result) ? result : { ...result, says: toldOf(act, result) }
+    return isOperatorRefusal(result) || isProposed(result) ? result : { ...result, says: resultLine(act, result) }
   }
   const keyHeaders = call.raw.headersDistinct['idempotency-key']
   if (keyHeaders === undefined) return outcomeOf(await run())

@@ -1,6 +1,6 @@
 // The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
-import { capped } from '../../format.ts'
+import { limitFigure } from '../../format.ts'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -9,7 +9,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Reconciliation, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { inUnits, inWords, NONE, shown } from '../values.ts'
+import { asText, inUnits, inWords, NONE } from '../values.ts'
 import { ToDo } from './to-do.tsx'
 
 export function State() {
@@ -88,7 +88,7 @@ function Budget() {
 function Left({ count, isLow }: { count: number; isLow: boolean }) {
   return (
     <>
-      {capped(count)} {isLow && <Mark tone="warn">low</Mark>}
+      {limitFigure(count)} {isLow && <Mark tone="warn">low</Mark>}
     </>
   )
 }
@@ -126,21 +126,21 @@ const PASSES: readonly Column<PassRow>[] = [
 ]
 
 /** Parts of an outcome that say the same each time. */
-const SAID_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
+const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
 
 /** The parts of an outcome that are not empty: "to block 265, due nodes 2". */
 function outcomeInWords(outcome: Record<string, unknown>): string {
-  const told = Object.entries(outcome).filter(
-    ([name, value]) => !SAID_ELSEWHERE.includes(name) && !EMPTY.includes(shown(value)),
+  const fields = Object.entries(outcome).filter(
+    ([name, value]) => !SHOWN_ELSEWHERE.includes(name) && !EMPTY.includes(asText(value)),
   )
   const part = ([name, value]: [string, unknown]) =>
     name === 'reason' ? wordOf(value) : `${inWords(name)} ${wordOf(value)}`
-  return told.map(part).join(', ') || 'nothing to do'
+  return fields.map(part).join(', ') || 'nothing to do'
 }
 const EMPTY = [NONE, '0', 'false', '[]']
 /** A code, such as a reason, in words. */
 const wordOf = (value: unknown) =>
-  typeof value === 'string' && /^[a-z]+[A-Z]/.test(value) ? inWords(value) : shown(value)
+  typeof value === 'string' && /^[a-z]+[A-Z]/.test(value) ? inWords(value) : asText(value)
 
 type Drift = NonNullable<Reconciliation['drift']>['drifts'][number]
 
@@ -196,7 +196,7 @@ function AgainstChain() {
                 <p>
                   {drift.count} differences, found by {drift.by}. The chain is right.
                 </p>
-                <Table caption="Differences" rows={drift.drifts} keyOf={shown} columns={DRIFTS} />
+                <Table caption="Differences" rows={drift.drifts} keyOf={asText} columns={DRIFTS} />
               </div>
             ) : (
               <p>

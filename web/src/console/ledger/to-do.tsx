@@ -18,36 +18,36 @@ interface Task {
 export function ToDo() {
   const counts = useAdmin('payments/counts')
   const proposals = useAdmin('proposals')
-  const stuck = useAdmin('transactions/stuck')
+  const stuckReading = useAdmin('transactions/stuck')
   const reconciliation = useAdmin('reconciliation')
   const service = useOfService()
-  const readings = [counts, proposals, stuck, reconciliation]
-  const blocked = (stuck.data?.senders.length ?? 0) + (stuck.data?.transactions.length ?? 0)
-  const held = counts.data?.open.filter(({ status }) => status === 'held') ?? []
+  const readings = [counts, proposals, stuckReading, reconciliation]
+  const stuckCount = (stuckReading.data?.senders.length ?? 0) + (stuckReading.data?.transactions.length ?? 0)
+  const heldCounts = counts.data?.open.filter(({ status }) => status === 'held') ?? []
   const most = counts.data?.atMost
   const open = proposals.data?.proposals.filter(({ state }) => state === 'open') ?? []
   const tasks: Task[] = [
     ...service,
     ...ofChain(reconciliation.data),
-    ...counted(blocked, 'transaction is stuck', 'transactions are stuck', {
+    ...taskFor(stuckCount, 'transaction is stuck', 'transactions are stuck', {
       tone: 'bad',
       section: 'transactions',
       how: 'See why',
     }),
-    ...counted(sumOf(held), 'payment is held', 'payments are held', {
+    ...taskFor(sumOf(heldCounts), 'payment is held', 'payments are held', {
       tone: 'warn',
       most,
-      since: oldestOf(held),
+      since: oldestOf(heldCounts),
       section: 'payments',
       how: 'Release or refund',
     }),
-    ...counted(counts.data?.unpaidNodes, 'node has no payment', 'nodes have no payment', {
+    ...taskFor(counts.data?.unpaidNodes, 'node has no payment', 'nodes have no payment', {
       tone: 'warn',
       most,
       section: 'nodes',
       how: 'Grant, or leave without credits',
     }),
-    ...counted(open.length, 'act waits for a second person', 'acts wait for a second person', {
+    ...taskFor(open.length, 'act waits for a second person', 'acts wait for a second person', {
       tone: 'warn',
       since: open.at(-1)?.proposedAt,
       section: 'proposals',
@@ -94,7 +94,7 @@ const oldestOf = ([first, ...others]: Waits): Date | undefined =>
   others.reduce((oldest, { oldestAt }) => (oldest && oldest < oldestAt ? oldest : oldestAt), first?.oldestAt)
 
 /** `most`: how far the service counts. If it reached that, the text says so. */
-const counted = (
+const taskFor = (
   n = 0,
   one: string,
   many: string,
@@ -117,14 +117,14 @@ function useOfService(): Task[] {
 }
 
 /** What the ledger lacks compared with the contract, and budgets that the contract's owner has to refill. */
-function ofChain(read: Reconciliation | undefined): Task[] {
-  if (!read) return []
-  const tasks = counted(read.drift?.count, 'difference from the contract', 'differences from the contract', {
+function ofChain(reconciliation: Reconciliation | undefined): Task[] {
+  if (!reconciliation) return []
+  const tasks = taskFor(reconciliation.drift?.count, 'difference from the contract', 'differences from the contract', {
     tone: 'bad',
     section: null,
     how: 'See them below',
   })
-  const { budget } = read
+  const { budget } = reconciliation
   for (const kind of budget?.low ?? [])
     tasks.push({
       what: budget?.spent === kind ? `No ${NAMES[kind]} are left, and work waits` : `Few ${NAMES[kind]} are left`,

@@ -41,9 +41,9 @@ const STUCK = columnsOf<StuckTransaction>(
 
 /** What keeps an account from sending. Renders nothing if the accounts can send. */
 function Stuck() {
-  const found = useAdmin('transactions/stuck')
+  const reading = useAdmin('transactions/stuck')
   return (
-    <Shown reading={found} lines={2}>
+    <Shown reading={reading} lines={2}>
       {({ senders, transactions }) =>
         senders.length + transactions.length === 0 ? null : (
           <Section title="Stuck">

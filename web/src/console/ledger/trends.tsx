@@ -10,7 +10,7 @@ import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { shown } from '../values.ts'
+import { asText } from '../values.ts'
 
 const RANGES = ['24h', '7d', '30d', '90d'] as const
 type Range = (typeof RANGES)[number]
@@ -29,11 +29,11 @@ export function Trends() {
   return (
     <>
       <div className="bar">
-        <Choice legend="Range" options={RANGES} chosen={range} choose={choose} word={(one) => RANGE_WORDS[one]} />
-        <Choice legend="By" options={STEPS} chosen={by} choose={setBy} word={(one) => `by ${one}`} />
+        <Choice legend="Range" options={RANGES} value={range} choose={choose} word={(one) => RANGE_WORDS[one]} />
+        <Choice legend="By" options={STEPS} value={by} choose={setBy} word={(one) => `by ${one}`} />
       </div>
       <Shown reading={reading} lines={8}>
-        {(read) => <Plots read={read} />}
+        {(trends) => <Plots trends={trends} />}
       </Shown>
     </>
   )
@@ -41,14 +41,14 @@ export function Trends() {
 
 /** Returns the same object while its content is unchanged, so that a refresh every few seconds does not redraw the plot. */
 function useUnchanged<T>(value: T): T {
-  const [kept, keep] = useState(value)
-  if (kept === value || shown(kept) === shown(value)) return kept
+  const [last, keep] = useState(value)
+  if (last === value || asText(last) === asText(value)) return last
   keep(value)
   return value
 }
 
-function Plots({ read }: { read: Read }) {
-  const { bins, by } = useUnchanged(read)
+function Plots({ trends }: { trends: Read }) {
+  const { bins, by } = useUnchanged(trends)
   const newest = useMemo(() => [...bins].reverse(), [bins])
   return (
     <>
@@ -109,11 +109,11 @@ function Trend({ bins, by, name, weiOf }: TrendProps) {
         <Bars
           bars={bins.map(({ startAt }, index) => {
             const wei = weis[index] ?? null
-            const said = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
+            const amount = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
             return {
               key: startAt.getTime(),
               value: wei === null ? null : etherAsNumber(wei),
-              title: `${everyTime(startAt)}: ${said}`,
+              title: `${everyTime(startAt)}: ${amount}`,
             }
           })}
         />

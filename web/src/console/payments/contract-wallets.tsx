@@ -21,7 +21,7 @@ export function ContractWalletsConsole() {
     <>
       <Section title="Contract wallets" aside={<SetMode />}>
         <Shown reading={reading} lines={4}>
-          {(found) => <Modes {...found} />}
+          {(answer) => <Modes {...answer} />}
         </Shown>
       </Section>
       <Section title="Allowed contracts" aside={<Allow />}>
@@ -58,7 +58,7 @@ function Modes({ mode, modes, knownWallets }: ContractWallets) {
         <Table
           caption="Modes"
           rows={[...modes].reverse()}
-          keyOf={({ fromBlock, mode: entered }) => `${fromBlock} ${entered}`}
+          keyOf={({ fromBlock, mode: entryMode }) => `${fromBlock} ${entryMode}`}
           columns={columnsOf<EnteredMode>(MODES, {
             cells: {
               mode: (entry) => (

@@ -24,11 +24,11 @@ type Decision = 'release' | 'dismiss'
 
 /** The bar above the list, and its dialog. */
 export function DecideMany({ payments, open, choose }: DecideManyProps) {
-  const [asked, setAsked] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
+  const [request, setRequest] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
   const lacks = lacking('payments/decide')
   const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
   const close = () => {
-    setAsked(null)
+    setRequest(null)
     choose([])
   }
   return (
@@ -56,7 +56,7 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
               type="button"
               className={decision === 'dismiss' ? 'button danger' : 'button'}
               disabled={lacks !== null}
-              onClick={() => setAsked({ decision, payments })}
+              onClick={() => setRequest({ decision, payments })}
             >
               {LABELS[decision]} chosen
               <Beyond lacks={lacks} />
@@ -64,10 +64,10 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
           ))}
         </div>
       )}
-      <Dialog open={asked !== null} onClose={() => setAsked(null)} title={TITLES[asked?.decision ?? 'release']}>
-        {asked?.decision === 'refund' && <RefundMany payments={asked.payments} close={close} />}
-        {asked && asked.decision !== 'refund' && (
-          <ManyForm decision={asked.decision} payments={asked.payments} close={close} />
+      <Dialog open={request !== null} onClose={() => setRequest(null)} title={TITLES[request?.decision ?? 'release']}>
+        {request?.decision === 'refund' && <RefundMany payments={request.payments} close={close} />}
+        {request && request.decision !== 'refund' && (
+          <ManyForm decision={request.decision} payments={request.payments} close={close} />
         )}
       </Dialog>
     </div>
@@ -93,27 +93,27 @@ interface ManyFormProps {
 function ManyForm({ decision, payments, close }: ManyFormProps) {
   const act = useAct<Did<'payments/decide'>>()
   const tiers = useTiers().data ?? []
-  const [preview, setPreview] = useState<{ body: object; found: Did<'payments/decide'> } | null>(null)
-  const unpriced = decision === 'release' ? payments.filter(({ tierId }) => tierId === null) : []
-  const ask = (body: object, dryRun: boolean) => {
-    const named = payments.map(({ id }) => String(id))
+  const [preview, setPreview] = useState<{ body: object; result: Did<'payments/decide'> } | null>(null)
+  const withoutTier = decision === 'release' ? payments.filter(({ tierId }) => tierId === null) : []
+  const decide = (body: object, dryRun: boolean) => {
+    const names = payments.map(({ id }) => String(id))
     act.mutate(
-      { path: 'payments/decide', body: { decision, payments: named, ...body, dryRun } },
-      { onSuccess: (found) => setPreview({ body, found }) },
+      { path: 'payments/decide', body: { decision, payments: names, ...body, dryRun } },
+      { onSuccess: (result) => setPreview({ body, result }) },
     )
   }
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = [...new FormData(event.currentTarget)].filter(([, text]) => text !== '')
-    ask(Object.fromEntries(given), true)
+    const entries = [...new FormData(event.currentTarget)].filter(([, text]) => text !== '')
+    decide(Object.fromEntries(entries), true)
   }
   if (preview) {
     return (
       <Previewed
         {...{ decision, payments, close }}
-        found={preview.found}
+        result={preview.result}
         act={act}
-        again={() => ask(preview.body, false)}
+        again={() => decide(preview.body, false)}
         back={() => setPreview(null)}
       />
     )
@@ -121,13 +121,13 @@ function ManyForm({ decision, payments, close }: ManyFormProps) {
   return (
     <form className="stack" onSubmit={submit}>
       <p>{EFFECT[decision]}</p>
-      {unpriced.length > 0 && <TierFor payments={unpriced} tiers={tiers} />}
+      {withoutTier.length > 0 && <TierFor payments={withoutTier} tiers={tiers} />}
       <Field label="Reason, for the audit log" name="reason">
         <input
           id="many-reason"
           name="reason"
-          required={unpriced.length > 0}
-          placeholder={unpriced.length > 0 ? 'why other amounts buy it' : 'may be left out'}
+          required={withoutTier.length > 0}
+          placeholder={withoutTier.length > 0 ? 'why other amounts buy it' : 'may be left out'}
           autoComplete="off"
         />
       </Field>
@@ -140,18 +140,18 @@ function ManyForm({ decision, payments, close }: ManyFormProps) {
 }
 
 interface PreviewedProps extends ManyFormProps {
-  found: Did<'payments/decide'>
+  result: Did<'payments/decide'>
   act: { isPending: boolean; error: Error | null }
   again: () => void
   back: () => void
 }
 
 /** What would happen to each payment, with the button that does it. Afterwards, what happened to each. */
-function Previewed({ decision, payments, close, found, act, again, back }: PreviewedProps) {
-  const { dryRun, decided } = found
+function Previewed({ decision, payments, close, result, act, again, back }: PreviewedProps) {
+  const { dryRun, decided } = result
   return (
     <div className="stack">
-      <Results of={found} payments={payments} />
+      <Results of={result} payments={payments} />
       {act.error && <Failed error={act.error} />}
       <div className="buttons">
         {dryRun && decided > 0 && (
@@ -183,8 +183,8 @@ function Field({ label, name, children }: { label: string; name: string; childre
 
 /** The tier for payments whose amount matches no tier: the tier nearest to the first payment, unless the operator picks another. */
 function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tiers }) {
-  const [chosen, setChosen] = useState(nearestTier(payments[0]?.valueWei ?? 0n, tiers)?.id ?? '')
-  const tier = tiers.find(({ id }) => id === chosen)
+  const [tierId, setTierId] = useState(nearestTier(payments[0]?.valueWei ?? 0n, tiers)?.id ?? '')
+  const tier = tiers.find(({ id }) => id === tierId)
   const other = payments.filter(({ valueWei }) => valueWei !== tier?.priceWei)
   return (
     <>
@@ -193,8 +193,8 @@ function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tie
           id="many-tier"
           name="tierId"
           required
-          value={chosen}
-          onChange={(event) => setChosen(event.target.value)}
+          value={tierId}
+          onChange={(event) => setTierId(event.target.value)}
         >
           {tiers.map(({ id, label, priceWei }) => (
             <option key={id} value={id}>
@@ -213,12 +213,12 @@ function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tie
 }
 
 function Results({ of: { dryRun, decided, results }, payments }: ResultsProps) {
-  const refused = results.length - decided
+  const refusals = results.length - decided
   return (
     <div className="stack">
       <p role="status">
         {dryRun ? `${decided} would be decided` : `${decided} decided`}
-        {refused > 0 && `, ${refused} ${dryRun ? 'would be refused' : 'refused'}`}.
+        {refusals > 0 && `, ${refusals} ${dryRun ? 'would be refused' : 'refused'}`}.
       </p>
       <ul className="changes">
         {results.map(({ payment, status, tierId, refusal }) => (
@@ -244,6 +244,6 @@ interface ResultsProps {
 }
 
 function amountOf(name: string, payments: readonly Payment[]): string {
-  const found = payments.find(({ id }) => String(id) === name)
-  return found ? etherAndWei(found.valueWei) : `number ${name}`
+  const payment = payments.find(({ id }) => String(id) === name)
+  return payment ? etherAndWei(payment.valueWei) : `number ${name}`
 }

@@ -9,7 +9,7 @@ import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { Pairs } from '../record.tsx'
-import { inWords, shown } from '../values.ts'
+import { asText, inWords } from '../values.ts'
 import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
 import { TONES } from './states.ts'
@@ -62,10 +62,10 @@ interface RowProps {
 
 /** The page of a payment, or of the several payments in one transaction. */
 export function PaymentPage({ name }: { name: string }) {
-  const found = useAdmin('payments/{payment}', { payment: name })
+  const reading = useAdmin('payments/{payment}', { payment: name })
   return (
     <Section title="Payment" aside={<Link href="/console/payments">All payments</Link>}>
-      <Shown reading={found} lines={6}>
+      <Shown reading={reading} lines={6}>
         {({ payments }) => (
           <ul className="rows">
             {payments.map((payment) => (
@@ -118,7 +118,7 @@ export function PaymentDetail({ payment }: RowProps) {
                     tiers={tiers}
                   />
                 ))}
-                <MadeOf parts={parts} shown={traceShows ?? []} />
+                <MadeOf parts={parts} laterTransfers={traceShows ?? []} />
               </div>
             ))
         }
@@ -129,13 +129,13 @@ export function PaymentDetail({ payment }: RowProps) {
 }
 
 /** The parts taken out of a residue, and how a later trace explains it. */
-function MadeOf({ parts, shown: traced }: { parts: readonly object[]; shown: readonly object[] }) {
+function MadeOf({ parts, laterTransfers }: { parts: readonly object[]; laterTransfers: readonly object[] }) {
   const transfers = [
     ...parts.map((part) => ['Attributed parts', part] as const),
-    ...traced.map((transfer) => ['A later trace shows', transfer] as const),
+    ...laterTransfers.map((transfer) => ['A later trace shows', transfer] as const),
   ]
   return transfers.map(([says, transfer]) => (
-    <div key={`${says} ${shown(transfer)}`} className="evidence">
+    <div key={`${says} ${asText(transfer)}`} className="evidence">
       <p>
         <strong>{says}</strong>
       </p>

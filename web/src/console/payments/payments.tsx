@@ -45,10 +45,10 @@ function useFilter() {
 function List() {
   const { filter, set } = useFilter()
   const { page, place } = usePages('payments', filter)
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
+  const [selection, setSelection] = useState<ReadonlySet<number>>(new Set())
   const choose = (name: string) => (text: string) => {
     set(name, text)
-    setChosen(new Set())
+    setSelection(new Set())
     place.go(null)
   }
   const mayChoose = filter.status === 'held'
@@ -70,9 +70,9 @@ function List() {
             <>
               {mayChoose && (
                 <DecideMany
-                  payments={payments.filter(({ id }) => chosen.has(id))}
+                  payments={payments.filter(({ id }) => selection.has(id))}
                   open={payments.filter(isOpen)}
-                  choose={(those) => setChosen(new Set(those.map(({ id }) => id)))}
+                  choose={(those) => setSelection(new Set(those.map(({ id }) => id)))}
                 />
               )}
               {payments.length === 0 && <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />}
@@ -88,8 +88,8 @@ function List() {
                   <PaymentRow
                     key={payment.id}
                     payment={payment}
-                    chosen={chosen.has(payment.id)}
-                    choose={mayChoose && isOpen(payment) ? () => setChosen(toggled(chosen, payment.id)) : null}
+                    isChosen={selection.has(payment.id)}
+                    choose={mayChoose && isOpen(payment) ? () => setSelection(toggle(selection, payment.id)) : null}
                   />
                 ))}
               </ul>
@@ -105,9 +105,9 @@ function List() {
 /** True if a payment can be decided together with others: only held ones can. If a decision does not fit a payment, the preview says so. */
 const isOpen = ({ status }: Payment) => status === 'held'
 /** The set with `id` added or removed. */
-function toggled(chosen: ReadonlySet<number>, id: number): ReadonlySet<number> {
-  const others = [...chosen].filter((one) => one !== id)
-  return new Set(others.length < chosen.size ? others : [...chosen, id])
+function toggle(selection: ReadonlySet<number>, id: number): ReadonlySet<number> {
+  const others = [...selection].filter((one) => one !== id)
+  return new Set(others.length < selection.size ? others : [...selection, id])
 }
 const isOnlyHeld = ({ status, ...others }: Record<string, string>) =>
   status === 'held' && Object.keys(others).length === 0
@@ -131,7 +131,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
         label="State"
         value={status ?? 'any'}
         choices={[
-          ...STATES.map((state) => [state, counted(counts, state, state)] as const),
+          ...STATES.map((state) => [state, withCount(counts, state, state)] as const),
           ['any', 'in any state'] as const,
         ]}
         choose={choose('status')}
@@ -142,7 +142,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
           value={reason ?? ''}
           choices={[
             ['', 'for any reason'],
-            ...reasons.map((one) => [one, counted(counts, inWords(one), 'held', one)] as const),
+            ...reasons.map((one) => [one, withCount(counts, inWords(one), 'held', one)] as const),
           ]}
           choose={choose('reason')}
         />
@@ -158,28 +158,28 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
 }
 
 /** A choice, with the number of its payments that wait for the operator. */
-function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
-  const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
-  const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
+function withCount(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
+  const rows = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
+  const count = rows?.reduce((sum, row) => sum + row.count, 0) ?? 0
   if (!counts || count === 0) return text
   return `${text} (${count.toLocaleString()}${count >= counts.atMost ? ' or more' : ''})`
 }
 
 interface RowProps {
   payment: Payment
-  chosen: boolean
+  isChosen: boolean
   /** Selects the payment; null if it cannot be decided together with others. */
   choose: (() => void) | null
 }
 
-function PaymentRow({ payment, chosen, choose }: RowProps) {
+function PaymentRow({ payment, isChosen, choose }: RowProps) {
   const [open, setOpen] = useState(false)
   return (
     <li className={choose ? 'choosable' : undefined}>
       {choose && (
         <input
           type="checkbox"
-          checked={chosen}
+          checked={isChosen}
           onChange={choose}
           aria-label={`Choose payment ${payment.id} of ${ether(payment.valueWei)} ETH`}
         />

@@ -29,11 +29,11 @@ type Recorded = Did<'payments/{payment}/refund'>
 async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
   const outcomes: Outcome[] = []
   for (const payment of payments) {
-    const refused = (error: unknown) => ({
+    const failureOf = (error: unknown) => ({
       isWell: false,
       says: error instanceof Error ? error.message : String(error),
     })
-    outcomes.push({ payment, ...(await step(payment).catch(refused)) })
+    outcomes.push({ payment, ...(await step(payment).catch(failureOf)) })
   }
   return outcomes
 }
@@ -41,21 +41,21 @@ async function forEach(payments: readonly Payment[], step: (payment: Payment) =>
 export function RefundMany({ payments, close }: RefundManyProps) {
   const prepare = useAct<Prepared>()
   const record = useAct<Recorded>()
-  const [recorded, setRecorded] = useState<readonly Outcome[] | null>(null)
+  const [finalOutcomes, setFinalOutcomes] = useState<readonly Outcome[] | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const prepared = prepare.data
-  const outcomes = prepared && payments.map((payment) => outcomeOf(payment, prepared))
+  const preparation = prepare.data
+  const outcomes = preparation && payments.map((payment) => outcomeOf(payment, preparation))
   const ready = (outcomes ?? []).filter(({ isWell }) => isWell).map(({ payment }) => payment)
   const recordAll = async (refundTxHash: string) => {
     setBusy(true)
-    const done = await forEach(ready, async ({ id }) => {
+    const recordings = await forEach(ready, async ({ id }) => {
       const { alarm } = await record.mutateAsync({ path: `payments/${id}/refund`, body: { refundTxHash } })
       return alarm ? { isWell: false, says: `Recorded, but it contradicts the chain: ${alarm}.` } : RECORDED
     })
-    setRecorded(done)
+    setFinalOutcomes(recordings)
     setBusy(false)
   }
-  if (recorded) return <Ended outcomes={recorded} close={close} />
+  if (finalOutcomes) return <Ended outcomes={finalOutcomes} close={close} />
   return (
     <div className="stack">
       <p>
@@ -73,21 +73,23 @@ export function RefundMany({ payments, close }: RefundManyProps) {
             prepare.mutate({ path: 'payments/refunds/prepare', body: { payments: payments.map(({ id }) => id) } })
           }
         >
-          {prepare.isPending ? 'Working…' : prepared ? 'Ask again' : 'Prepare the refunds'}
+          {prepare.isPending ? 'Working…' : preparation ? 'Ask again' : 'Prepare the refunds'}
         </button>
       </div>
-      {prepared && ready.length > 0 && <Send payments={ready} prepared={prepared} isBusy={isBusy} record={recordAll} />}
+      {preparation && ready.length > 0 && (
+        <Send payments={ready} prepared={preparation} isBusy={isBusy} record={recordAll} />
+      )}
     </div>
   )
 }
 
 /** The outcome of preparing a payment's refund. */
 function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
-  const found = results.find((one) => one.payment === String(payment.id))
+  const result = results.find((one) => one.payment === String(payment.id))
   return {
     payment,
-    isWell: found?.prepared?.sendNow ?? false,
-    says: found?.refusal ?? found?.prepared?.says ?? 'The service gave no answer for it.',
+    isWell: result?.prepared?.sendNow ?? false,
+    says: result?.refusal ?? result?.prepared?.says ?? 'The service gave no answer for it.',
   }
 }
 

@@ -1,7 +1,7 @@
 // Verdicts in words: each rule's finding as a sentence.
 import { nearestTier } from '../../nearest.ts'
 import { difference } from '../amounts.ts'
-import { shown } from '../values.ts'
+import { asText } from '../values.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 /** Tiers with their current prices. */
@@ -23,22 +23,22 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
     const beside = nearest && `: ${difference(amount(receivedWei), nearest.priceWei)} than ${nearest.label}`
     return `It matched no tier’s price when it was paid${beside ?? ''}.`
   },
-  saleClosed: ({ tierId }) => `Tier ${shown(tierId)} was off sale when it was paid.`,
-  notOpenYet: ({ tierId }) => `Tier ${shown(tierId)} was not open yet when it was paid.`,
+  saleClosed: ({ tierId }) => `Tier ${asText(tierId)} was off sale when it was paid.`,
+  notOpenYet: ({ tierId }) => `Tier ${asText(tierId)} was not open yet when it was paid.`,
   soldOut: ({ tierId, sold, supply }) =>
-    `Of ${shown(supply)} nodes of tier ${shown(tierId)}, ${shown(sold)} were sold before it. ${PREPARE}`,
+    `Of ${asText(supply)} nodes of tier ${asText(tierId)}, ${asText(sold)} were sold before it. ${PREPARE}`,
   notListed: ({ allocation, used }) =>
     allocation === 0
       ? 'Its wallet is not on the list of the tier.'
-      : `The list allows its wallet ${shown(allocation)} nodes, and ${shown(used)} are taken.`,
+      : `The list allows its wallet ${asText(allocation)} nodes, and ${asText(used)} are taken.`,
   tierAllowance: (of) =>
-    `Its wallet has ${shown(of.nodesOfTier)} nodes of tier ${shown(of.tierId)}${inFlight(of)}; allowed are ${shown(of.allowance)}.`,
+    `Its wallet has ${asText(of.nodesOfTier)} nodes of tier ${asText(of.tierId)}${inFlight(of)}; allowed are ${asText(of.allowance)}.`,
   walletLimit: (of) =>
-    `Its wallet has ${shown(of.walletNodes)} nodes${inFlight(of)}; the contract lets it have ${shown(of.walletMax)}.`,
+    `Its wallet has ${asText(of.walletNodes)} nodes${inFlight(of)}; the contract lets it have ${asText(of.walletMax)}.`,
   holding: ({ unreadable, holdingReadWei, holdingNeededWei, holdingToken }) =>
     unreadable === true
-      ? `Its balance of the token ${shown(holdingToken)} stayed unreadable for too long.`
-      : `It held ${shown(holdingReadWei)} of the token ${shown(holdingToken)}; ${shown(holdingNeededWei)} are needed.`,
+      ? `Its balance of the token ${asText(holdingToken)} stayed unreadable for too long.`
+      : `It held ${asText(holdingReadWei)} of the token ${asText(holdingToken)}; ${asText(holdingNeededWei)} are needed.`,
   senderDenied: () => 'Its wallet is on the deny list.',
   oldWallet: () => 'It was paid to a replaced wallet, when buyers already saw another one.',
   recheck: () =>
@@ -55,16 +55,17 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   mintedElsewhere: () => 'Another wallet’s node already has its ref.',
   refTaken: () => 'Another wallet’s node already has its ref.',
   refunding: ({ stoodAs }) =>
-    `Its refund is being prepared: no mint is signed for it. It was ${shown(stoodAs)} before.`,
+    `Its refund is being prepared: no mint is signed for it. It was ${asText(stoodAs)} before.`,
   released: ({ tierId, receivedWei, expectedWei, heldFor }) => {
-    const [received, expected] = [amount(receivedWei), amount(expectedWei)]
-    const price = received === expected ? 'its price' : `${difference(received, expected)} than its price`
+    const [receivedAmount, expectedAmount] = [amount(receivedWei), amount(expectedWei)]
+    const price =
+      receivedAmount === expectedAmount ? 'its price' : `${difference(receivedAmount, expectedAmount)} than its price`
     if (tierId === undefined) return 'It was released, and its wallet has room.'
-    return `Released in tier ${shown(tierId)} for ${price}, though held for ${shown(heldFor)}.`
+    return `Released in tier ${asText(tierId)} for ${price}, though held for ${asText(heldFor)}.`
   },
-  dismissed: ({ heldFor }) => `Dismissed after it was held for ${shown(heldFor)}: no node, no refund.`,
+  dismissed: ({ heldFor }) => `Dismissed after it was held for ${asText(heldFor)}: no node, no refund.`,
   accepted: ({ tierId, byGrace }) =>
-    `The price of tier ${shown(tierId)}${byGrace === true ? ', which had just changed, so it counts by the grace period' : ''}, and no rule refuses it.`,
+    `The price of tier ${asText(tierId)}${byGrace === true ? ', which had just changed, so it counts by the grace period' : ''}, and no rule refuses it.`,
   self: () => 'From a payments wallet itself: no sale.',
   operator: () => 'From an account of the service: no sale.',
   zero: () => 'A transfer of nothing: no sale.',

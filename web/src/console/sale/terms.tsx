@@ -9,10 +9,10 @@ import { columnsOf } from '../list.tsx'
 const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
 
 export function TermsConsole() {
-  const listed = useAdmin('terms')
+  const reading = useAdmin('terms')
   return (
     <Section title="Credit terms">
-      <Shown reading={listed} lines={6}>
+      <Shown reading={reading} lines={6}>
         {({ terms, ownersTransaction }) => (
           <div className="stack">
             {ownersTransaction && <ForTheOwner transaction={ownersTransaction} />}
@@ -34,7 +34,7 @@ export function TermsConsole() {
 
 function Acts({ terms }: { terms: readonly Terms[] }) {
   // If a ledger has no terms yet, the form also asks for the terms that applied before.
-  const asked = terms.length === 0 ? {} : { fields: FIELDS }
+  const form = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (
     <div className="buttons">
@@ -42,16 +42,16 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
         label="Preview terms"
         act="terms/preview"
         says="Shows what would be entered, and what the contract’s owner would have to send. Changes nothing."
-        {...asked}
-        did={proposed}
+        {...form}
+        did={resultOf}
       />
       <ActButton
         main
         label="Enter terms"
         act="terms"
         says="Changes the fields that you fill in, from five minutes after the latest block or from the time you give. Earlier turns are paid by the terms of their time. Open groups keep their interval until the contract’s owner sets it."
-        {...asked}
-        did={proposed}
+        {...form}
+        did={resultOf}
       />
       {last && last.fromTime > 0 && (
         <ActButton
@@ -67,7 +67,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
 }
 
 /** The result of a preview or an entry. */
-function proposed({ says, ownersTransaction }: Did<'terms'>) {
+function resultOf({ says, ownersTransaction }: Did<'terms'>) {
   return (
     <>
       {itsLine({ says })}

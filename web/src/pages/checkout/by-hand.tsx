@@ -3,7 +3,7 @@
 import type { Quote, Tier } from '@node-ledger/client'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { ADDRESS, checksummed, ether, pasted, plainEther } from '../../format.ts'
+import { ADDRESS, checksummed, cleanPaste, ether, plainEther } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
@@ -24,11 +24,11 @@ interface ByHandProps {
   tier: Tier
   payer: string | null
   setPayer: (address: string | null) => void
-  sent: (hash: string) => void
+  onSent: (hash: string) => void
 }
 
 /** The payment as a QR code and as text. */
-export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
+export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
   const link = payLink(quote)
   const to = checksummed(quote.paymentAddress)
   const name = useDeployment().data?.chainName
@@ -44,7 +44,7 @@ export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
       {payer && <Checks address={payer} tier={tier} />}
       <p className="notice warn">{words.buy.ownWallet}</p>
       <Referred referral={useReferred(null)} />
-      {payer && <Watch key={payer} payer={payer} sent={sent} />}
+      {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       <div className="by-hand">
         <Qr text={link} label={t.qr} />
         <div className="stack">
@@ -75,9 +75,9 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
         spellCheck="false"
         aria-invalid={isWrong}
         onChange={(event) => {
-          const entered = pasted(event.target.value)
-          setText(entered)
-          setPayer(ADDRESS.test(entered) ? entered.toLowerCase() : null)
+          const address = cleanPaste(event.target.value)
+          setText(address)
+          setPayer(ADDRESS.test(address) ? address.toLowerCase() : null)
         }}
       />
       {isWrong && text.length >= 42 && <span className="error">{t.wrong}</span>}
@@ -86,16 +86,16 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
 }
 
 /** Waits for a new payment from this address. If the amount differs, the page also moves on, and says why. */
-function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
+function Watch({ payer, onSent }: { payer: string; onSent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)
-  const known = useRef<ReadonlySet<string> | null>(null)
+  const knownHashes = useRef<ReadonlySet<string> | null>(null)
   const recent = data?.find((payment) => isPaidSince(payment, since))
   useEffect(() => {
     if (!data) return
-    known.current ??= new Set(data.map(({ txHash }) => txHash))
-    const fresh = data.find(({ txHash }) => !known.current?.has(txHash))
-    if (fresh) sent(fresh.txHash)
+    knownHashes.current ??= new Set(data.map(({ txHash }) => txHash))
+    const fresh = data.find(({ txHash }) => !knownHashes.current?.has(txHash))
+    if (fresh) onSent(fresh.txHash)
   })
   if (error)
     return (

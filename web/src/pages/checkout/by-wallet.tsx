@@ -6,11 +6,11 @@ import { ether } from '../../format.ts'
 import { Failed } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { ContractNotice, LeftByHand, Proposed, useIsContract } from '../../wallet/contract.tsx'
-import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
+import { readableError, sentenceOfWallet } from '../../wallet/errors.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
-import { type Intent, isAsking } from '../payment/intent.ts'
+import { type Intent, isPrompting } from '../payment/intent.ts'
 import { Checks, isUnchecked, sentenceOf, usePreflight } from './preflight.tsx'
 import { Referred, useReferred } from './referred.tsx'
 import { obstaclesIn, usePay } from './use-pay.ts'
@@ -23,32 +23,32 @@ export interface ByWalletProps {
   wallet: ConnectedWallet | null
   /** How many transfers to make. */
   quantity: number
-  sent: (hashes: readonly string[]) => void
+  onSent: (hashes: readonly string[]) => void
 }
 
 /** The button that pays, with the obstacles that disable it. */
-export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps) {
+export function ByWallet({ tier, quote, wallet, quantity, onSent }: ByWalletProps) {
   const isContract = useIsContract(wallet)
   const preflight = usePreflight(wallet?.address, tier.id)
-  const [agreed, setAgreed] = useState(false)
-  const [pressed, setPressed] = useState(false)
+  const [hasAgreed, setAgreed] = useState(false)
+  const [hasPressed, setPressed] = useState(false)
   const why = useId()
   const mayGoTogether = quantity > 1 && preflight.data?.inner === true
   const referral = useReferred({ quote, wallet, mayGoTogether })
-  const choices = { quantity, agreed, pressed, setPressed, isContract, referral: referral?.sent }
-  const { pay, isBusy, proposed, intent } = usePay({ tier, quote, wallet, sent, ...choices })
+  const choices = { quantity, hasAgreed, hasPressed, setPressed, isContract, referral: referral?.sent }
+  const { pay, isBusy, isProposed, intent } = usePay({ tier, quote, wallet, onSent, ...choices })
   const { blocking, isReviewed, isTaken } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
-  const asked = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
+  const requestKey = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only if who pays changes, or what keeps them from it
   useEffect(() => {
     if (!pay.isPending) pay.reset()
-  }, [asked])
+  }, [requestKey])
   useEffect(() => {
     if (!isTaken) setPressed(false)
   }, [isTaken])
   if (!wallet) return <Connect />
-  const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
+  const isHeldBack = blocking.length > 0 || (isReviewed && !hasAgreed)
   const total = ether(quote.priceWei * BigInt(quantity))
   return (
     <div className="stack">
@@ -57,7 +57,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
       {isContract && <ContractNotice mode={quote.contractWallets} />}
       <div id={why} className="stack" role="status">
         <Obstacles blocking={blocking} tier={tier} />
-        {isReviewed && blocking.length === 0 && <Agreement agreed={agreed} setAgreed={setAgreed} />}
+        {isReviewed && blocking.length === 0 && <Agreement hasAgreed={hasAgreed} setAgreed={setAgreed} />}
       </div>
       <Checks address={wallet.address} tier={tier} />
       <Referred referral={referral} />
@@ -72,7 +72,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
           ? confirming(intent)
           : pay.isPending
             ? t.checking
-            : fill(isTaken && pressed ? t.payAnyway : t.pay, { amount: total })}
+            : fill(isTaken && hasPressed ? t.payAnyway : t.pay, { amount: total })}
       </button>
       {quantity > 1 && (
         <p className="note">
@@ -80,7 +80,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
         </p>
       )}
       {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
-      {proposed && <Proposed />}
+      {isProposed && <Proposed />}
       {pay.error && <Refused error={pay.error} />}
     </div>
   )
@@ -88,7 +88,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
 
 /** What the wallet asks the buyer to confirm. */
 function confirming(intent: Intent | null): string {
-  if (!intent?.isOpen || !isAsking(intent)) return t.checking
+  if (!intent?.isOpen || !isPrompting(intent)) return t.checking
   if (intent.quantity === 1 || intent.asks > 1) return t.confirm
   return fill(t.confirmOf, { number: intent.paid + 1, quantity: intent.quantity })
 }
@@ -111,10 +111,10 @@ function Obstacles({ blocking, tier }: { blocking: readonly BuyerCheck[]; tier: 
   )
 }
 
-function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed: boolean) => void }) {
+function Agreement({ hasAgreed, setAgreed }: { hasAgreed: boolean; setAgreed: (hasAgreed: boolean) => void }) {
   return (
     <label className="notice warn agree">
-      <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.target.checked)} />
+      <input type="checkbox" checked={hasAgreed} onChange={(event) => setAgreed(event.target.checked)} />
       <span>{t.agree}</span>
     </label>
   )
@@ -122,7 +122,7 @@ function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed:
 
 /** Why the wallet did not pay, and what to do next. */
 function Refused({ error }: { error: Error }) {
-  if (!(error instanceof WalletError)) return <Failed error={saidByWallet(error)} />
+  if (!(error instanceof WalletError)) return <Failed error={readableError(error)} />
   if (error.call)
     return (
       <LeftByHand call={error.call}>
@@ -135,5 +135,5 @@ function Refused({ error }: { error: Error }) {
         {t.rejected}
       </p>
     )
-  return <Failed error={saidByWallet(error)} />
+  return <Failed error={readableError(error)} />
 }

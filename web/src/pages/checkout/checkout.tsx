@@ -49,9 +49,9 @@ function Payment({ tier }: { tier: Tier }) {
   const payer = byHand ? byHand.payer : wallet?.address
   // A page that loads with a payment starts at its top.
   const cameWith = useRef(hashes.length > 0)
-  const show = (tierId: string, sent: readonly string[]) =>
-    navigate(`/buy/${tierId}?${sent.map((hash) => `tx=${hash}`).join('&')}`, { replace: true })
-  const sent = (those: readonly string[]) => show(tier.id, those)
+  const show = (tierId: string, txHashes: readonly string[]) =>
+    navigate(`/buy/${tierId}?${txHashes.map((hash) => `tx=${hash}`).join('&')}`, { replace: true })
+  const onSent = (those: readonly string[]) => show(tier.id, those)
   const { data: tiers = [] } = useTiers()
   const whyNot = whyNotSold(tier, tiers)
   if (hashes.length > 0)
@@ -78,7 +78,7 @@ function Payment({ tier }: { tier: Tier }) {
             <NotNow tier={tier} why={whyNot} />
           ) : (
             <Shown reading={quote} waiting={<Total tier={tier} wei={tier.priceWei} />}>
-              {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
+              {(answer) => <Ways {...{ tier, wallet, onSent, byHand, setByHand }} quote={answer} />}
             </Shown>
           )}
         </Unfinished>
@@ -151,44 +151,44 @@ interface WaysProps {
   tier: Tier
   quote: Quote
   wallet: ConnectedWallet | null
-  sent: (hashes: readonly string[]) => void
+  onSent: (hashes: readonly string[]) => void
   byHand: { payer: string | null } | null
   setByHand: (byHand: { payer: string | null } | null) => void
 }
 
-function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
+function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
   const { termsUrl } = useSite()
   const intent = useIntent()
-  const [wanted, setWanted] = useState(1)
+  const [choice, setChoice] = useState(1)
   const mostPerWallet = useMostPerWallet()(tier)
   const checks = usePreflight(wallet?.address, tier.id).data
   const bound = boundOf(checks, tier, mostPerWallet)
   // The rest of a purchase that was begun or is in progress.
-  const begun = intent && (intent.isOpen ? intent.quantity : restOf(intent))
-  const quantity = byHand ? 1 : (begun ?? Math.min(wanted, bound.most))
+  const unfinishedQuantity = intent && (intent.isOpen ? intent.quantity : restOf(intent))
+  const quantity = byHand ? 1 : (unfinishedQuantity ?? Math.min(choice, bound.most))
   return (
     <div className="ways">
       <Total tier={tier} wei={quote.priceWei * BigInt(quantity)}>
         {quantity > 1 && <p className="note">{fill(t.times, { n: quantity, amount: ether(quote.priceWei) })}</p>}
       </Total>
       <Recipient quote={quote} />
-      {!byHand && begun === null && <Quantity quantity={quantity} bound={bound} choose={setWanted} />}
+      {!byHand && unfinishedQuantity === null && <Quantity quantity={quantity} bound={bound} choose={setChoice} />}
       <Choice
         legend={t.howToPay}
         options={['wallet', 'hand']}
-        chosen={byHand === null ? 'wallet' : 'hand'}
+        value={byHand === null ? 'wallet' : 'hand'}
         choose={(way) => setByHand(way === 'wallet' ? null : { payer: wallet?.address ?? null })}
         word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
       {byHand === null ? (
-        <ByWallet tier={tier} quote={quote} wallet={wallet} quantity={quantity} sent={sent} />
+        <ByWallet tier={tier} quote={quote} wallet={wallet} quantity={quantity} onSent={onSent} />
       ) : (
         <ByHand
           quote={quote}
           tier={tier}
           payer={byHand.payer}
           setPayer={(payer) => setByHand({ payer })}
-          sent={(hash) => sent([hash])}
+          onSent={(hash) => onSent([hash])}
         />
       )}
       {termsUrl && (

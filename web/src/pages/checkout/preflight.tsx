@@ -14,7 +14,7 @@ const EVERY_MS = 5_000
 
 const t = words.preflight
 
-const asked = (address: string, tierId: string) => ({
+const checksQuery = (address: string, tierId: string) => ({
   queryKey: ['can-buy', address, tierId],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     ledger.canBuy(address, tierId, { signal, fresh: true, attempts: 1 }),
@@ -23,7 +23,7 @@ const asked = (address: string, tierId: string) => ({
 /** The checks for a wallet; no checks if the wallet is `undefined`. */
 export const usePreflight = (address: string | undefined, tierId: string) =>
   useQuery({
-    ...asked(address ?? '', tierId),
+    ...checksQuery(address ?? '', tierId),
     enabled: address !== undefined,
     refetchInterval: notBefore(() => EVERY_MS),
   })
@@ -31,7 +31,7 @@ export const usePreflight = (address: string | undefined, tierId: string) =>
 /** Runs the checks again, just before the wallet prompts; null if they could not run. */
 export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {
   try {
-    return await queries.fetchQuery({ ...asked(address, tierId), staleTime: 0 })
+    return await queries.fetchQuery({ ...checksQuery(address, tierId), staleTime: 0 })
   } catch {
     return null
   }
@@ -56,22 +56,22 @@ export function Checks({ address, tier }: ChecksProps) {
       </p>
     )
   if (!data) return <Waiting lines={1} />
-  const failed = data.checks.filter(({ passes }) => passes === false).length
-  const taken = data.checks.find(isTaken)
+  const failures = data.checks.filter(({ passes }) => passes === false).length
+  const takenCheck = data.checks.find(isTaken)
   return (
     <>
-      {taken && (
+      {takenCheck && (
         <p className="notice warn" role="status">
-          {sentenceOf(taken, tier)}
+          {sentenceOf(takenCheck, tier)}
         </p>
       )}
       <details className="checked">
         <summary className={SIGNS[String(data.canBuy)]}>
-          {failed > 0
-            ? fill(t.someFail, { n: failed })
+          {failures > 0
+            ? fill(t.someFail, { n: failures })
             : data.checks.some(isUnchecked)
               ? t.someUnknown
-              : taken
+              : takenCheck
                 ? t.taken
                 : t.allPass}
         </summary>
@@ -113,7 +113,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
     case 'supply':
       return placesIn(check)
     case 'allowlist':
-      return listed(check)
+      return allowlistText(check)
     case 'allowance':
       return fill(t.allowance, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'cap':
@@ -138,7 +138,7 @@ const placesIn = (check: Extract<BuyerCheck, { check: 'supply' }>) =>
     n: check.limit - check.sold,
     limit: check.limit,
   })
-const listed = ({ limit, used }: { limit: number; used: number }) =>
+const allowlistText = ({ limit, used }: { limit: number; used: number }) =>
   limit === 0 ? t.notListed : fill(t.listed, { n: limit, used })
 const opens = ({ opensAt, opensAfter }: Tier) =>
   opensAfter === null
@@ -149,9 +149,9 @@ const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.
 function holdingOf(check: Extract<BuyerCheck, { check: 'holding' }>): string {
   if (check.requiredWei === 0n) return t.noHolding
   const amount = (wei: bigint) => ether(wei, check.decimals ?? 18)
-  const required = `${amount(check.requiredWei)} ${check.symbol ?? t.tokens}`
-  if (check.heldWei === null) return fill(t.holdingUnknown, { required })
-  return fill(t.holding, { held: amount(check.heldWei), required })
+  const requiredAmount = `${amount(check.requiredWei)} ${check.symbol ?? t.tokens}`
+  if (check.heldWei === null) return fill(t.holdingUnknown, { required: requiredAmount })
+  return fill(t.holding, { held: amount(check.heldWei), required: requiredAmount })
 }
 
 function Ether({ check: { requiredWei, balanceWei } }: { check: Extract<BuyerCheck, { check: 'ether' }> }) {

@@ -20,9 +20,9 @@ export function boundOf(checks: CanBuy | undefined, tier: Tier, mostPerWallet: n
     const { most, by } = mostOf(checks)
     return { most: Math.max(1, most), why: by && t.by[by] }
   }
-  const left = tier.remaining ?? mostPerWallet
-  const isFew = left < mostPerWallet
-  return { most: Math.max(1, isFew ? left : mostPerWallet), why: t.by[isFew ? 'supply' : 'allowance'] }
+  const remaining = tier.remaining ?? mostPerWallet
+  const isFew = remaining < mostPerWallet
+  return { most: Math.max(1, isFew ? remaining : mostPerWallet), why: t.by[isFew ? 'supply' : 'allowance'] }
 }
 
 interface QuantityProps {

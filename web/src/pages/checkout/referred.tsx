@@ -38,7 +38,7 @@ export function useReferred(way: Way | null): Referral | null {
     enabled: code !== null && way !== null,
     staleTime: 60_000,
   })
-  const carried = useQuery({
+  const carryCheck = useQuery({
     queryKey: ['carries', code, wallet?.address, way?.quote.paymentAddress, String(way?.quote.priceWei)],
     queryFn: async () => {
       if (!wallet || !way || code === null) return null
@@ -57,8 +57,8 @@ export function useReferred(way: Way | null): Referral | null {
     if (way === null) return 'byHand'
     if (isUnknown) return 'unknown'
     if (data && data.payee === way.wallet?.address) return 'own'
-    if (carried.data === false) return 'cannot'
-    if (isPending || !carried.data) return null
+    if (carryCheck.data === false) return 'cannot'
+    if (isPending || !carryCheck.data) return null
     return way.mayGoTogether ? 'unlessTogether' : 'by'
   }
 }

@@ -1,7 +1,7 @@
 // Finds the transfer that a wallet sent without telling this page, because the page was reloaded meanwhile. The chain has it before the service does,
 // whose timer may be a minute away. Its hash lets the payment's page claim it.
 import { useQuery } from '@tanstack/react-query'
-import { askChain } from '../../providers.ts'
+import { queryChain } from '../../providers.ts'
 import type { Intent } from '../payment/intent.ts'
 
 const EVERY_MS = 4_000
@@ -27,11 +27,11 @@ export function useSentTransfer(intent: Intent): string | undefined {
 }
 
 async function findTransfer(payer: string, nonce: number, valueWei: bigint): Promise<string | null> {
-  const next = await askChain('eth_getTransactionCount', [payer, 'latest'])
+  const next = await queryChain('eth_getTransactionCount', [payer, 'latest'])
   if (!(Number(next ?? 0) > nonce)) return null
   let number = 'latest'
-  for (let read = 0; read < BLOCKS_MAX; read++) {
-    const block = (await askChain('eth_getBlockByNumber', [number, true])) as Block | null
+  for (let count = 0; count < BLOCKS_MAX; count++) {
+    const block = (await queryChain('eth_getBlockByNumber', [number, true])) as Block | null
     if (block === null) return null
     const own = block.transactions.find((tx) => tx.from.toLowerCase() === payer && Number(tx.nonce) === nonce)
     // A transaction of another value is no payment of this purchase.

@@ -97,12 +97,12 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   const mostOf = useMostPerWallet()
   const all = useTiers().data ?? tiers
   if (tiers.length === 0) return <Empty title={t.none} />
-  const sorted = tiers.toSorted(
+  const inOrder = tiers.toSorted(
     (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || Number(a.priceWei - b.priceWei),
   )
   return (
     <ul className="tiers">
-      {sorted.map((tier) => {
+      {inOrder.map((tier) => {
         const steps = stepsOf(all, tier)
         return (
           <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
@@ -182,8 +182,8 @@ const PAID_MAX = 12
 /** What the last rounds paid a node of a tier: the newest in words, all of them as bars. Before the first: what its terms allow. */
 export function LastPaid({ tier }: { tier: Tier }) {
   const { data: rounds = [] } = useRounds()
-  const paid = paidByTier(rounds, tier.id, PAID_MAX)
-  const last = paid.at(-1)
+  const payouts = paidByTier(rounds, tier.id, PAID_MAX)
+  const last = payouts.at(-1)
   const range = last ? null : rangeOf(rounds, tier.payoutBps)
   return (
     <div className="paid">
@@ -195,14 +195,14 @@ export function LastPaid({ tier }: { tier: Tier }) {
         <>
           <Bars
             least={PAID_MAX}
-            bars={paid.map(({ round, at, wei }) => ({
+            bars={payouts.map(({ round, at, wei }) => ({
               key: round,
               value: etherAsNumber(wei),
               title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
             }))}
           />
           <p className="visually-hidden">
-            {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
+            {fill(t.before, { amounts: payouts.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
           </p>
         </>
       )}

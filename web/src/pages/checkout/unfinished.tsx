@@ -12,7 +12,7 @@ import { ordinal, words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import {
   type Intent,
-  isAsking,
+  isPrompting,
   restOf,
   sentSince,
   useIntent,
@@ -41,21 +41,29 @@ interface UnfinishedProps {
 export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps) {
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
-  const [resumed, setResumed] = useState<number | null>(null)
-  const shown = intent === null || isAsking(intent) || (!intent.isOpen && resumed === intent.at) ? null : intent
+  const [resumedAt, setResumedAt] = useState<number | null>(null)
+  const unfinished =
+    intent === null || isPrompting(intent) || (!intent.isOpen && resumedAt === intent.at) ? null : intent
   return (
     <div tabIndex={-1} className="stack bare">
-      {shown?.isOpen && <Open key={shown.at} intent={shown} chainId={chainId} setWasQuiet={setWasQuiet} />}
-      {shown && !shown.isOpen && restOf(shown) > 0 && (
-        <Rest intent={shown} isHere={shown.tierId === tierId} resume={() => setResumed(shown.at)} show={show} />
+      {unfinished?.isOpen && (
+        <Open key={unfinished.at} intent={unfinished} chainId={chainId} setWasQuiet={setWasQuiet} />
       )}
-      {shown && !shown.isOpen && restOf(shown) === 0 && <Sent intent={shown} show={show} />}
-      {shown === null && wasQuiet && intent === null && (
+      {unfinished && !unfinished.isOpen && restOf(unfinished) > 0 && (
+        <Rest
+          intent={unfinished}
+          isHere={unfinished.tierId === tierId}
+          resume={() => setResumedAt(unfinished.at)}
+          show={show}
+        />
+      )}
+      {unfinished && !unfinished.isOpen && restOf(unfinished) === 0 && <Sent intent={unfinished} show={show} />}
+      {unfinished === null && wasQuiet && intent === null && (
         <p className="notice" role="status">
           {fill(t.quiet, { n: QUIET_BLOCKS })}
         </p>
       )}
-      {shown === null && children}
+      {unfinished === null && children}
     </div>
   )
 }
@@ -74,14 +82,14 @@ interface OpenProps {
 function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   const payments = usePaymentsOf(intent.payer)
   const onChain = useSentTransfer(intent)
-  const found = sentSince(payments.data, intent) ?? onChain
+  const sentHash = sentSince(payments.data, intent) ?? onChain
   const [isSure, setIsSure] = useState(false)
   // The nonce proves nothing while an earlier transfer may still change it.
   const hasAll = intent.sent.every((hash) => payments.data?.some(({ txHash }) => txHash === hash))
-  const isQuiet = useIsQuiet(intent, chainId) && payments.isSuccess && hasAll && !found
+  const isQuiet = useIsQuiet(intent, chainId) && payments.isSuccess && hasAll && !sentHash
   useEffect(() => {
-    if (found) writeIntent({ ...withSent(intent, found), page: null })
-  }, [found, intent])
+    if (sentHash) writeIntent({ ...withSent(intent, sentHash), page: null })
+  }, [sentHash, intent])
   useEffect(() => {
     setWasQuiet(isQuiet)
     if (isQuiet) writeIntent(withoutLast(intent))
@@ -126,19 +134,19 @@ interface RestProps {
 
 /** Which transfers were sent, why the next was not, and an offer to send the rest. */
 function Rest({ intent, isHere, resume, show }: RestProps) {
-  const { paid, quantity, sent, said, isRefused, tierId } = intent
+  const { paid, quantity, sent: hashes, said: why, isRefused, tierId } = intent
   const { data: payments } = usePaymentsOf(intent.payer)
   const rest = { n: restOf(intent) }
-  const values = { paid, quantity, nth: ordinal(paid + 1), why: said ?? '' }
+  const values = { paid, quantity, nth: ordinal(paid + 1), why: why ?? '' }
   return (
     <div className="stack">
       <div className="notice warn" role="status">
         <div>
           <p>
-            <strong>{fill(said ? (isRefused ? t.refused : t.notSent) : t.partly, values)}</strong>
+            <strong>{fill(why ? (isRefused ? t.refused : t.notSent) : t.partly, values)}</strong>
           </p>
           <ol className="sent">
-            {sent.map((hash) => {
+            {hashes.map((hash) => {
               const status = payments?.find(({ txHash }) => txHash === hash)?.status
               return (
                 <li key={hash}>
@@ -163,7 +171,7 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
         className="button wide"
         onClick={() => {
           writeIntent(null)
-          show(tierId, sent)
+          show(tierId, hashes)
         }}
       >
         {fill(t.leave, { n: paid })}
@@ -174,8 +182,8 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
 
 /** A purchase whose transfers were all sent. */
 function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] }) {
-  const { sent, tierId, quantity } = intent
-  const [only] = sent
+  const { sent: hashes, tierId, quantity } = intent
+  const [only] = hashes
   return (
     <div className="stack">
       <p className="notice warn" role="status">
@@ -185,12 +193,12 @@ function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] 
           payer: short(intent.payer),
         })}
       </p>
-      {sent.length === 1 ? (
+      {hashes.length === 1 ? (
         <Link href={`/payment/${only}`} className="button main">
           {t.see}
         </Link>
       ) : (
-        <button type="button" className="button main" onClick={() => show(tierId, sent)}>
+        <button type="button" className="button main" onClick={() => show(tierId, hashes)}>
           {t.seeAll}
         </button>
       )}

@@ -12,7 +12,7 @@ import { words } from '../../words/checkout.ts'
 import {
   type Intent,
   intentNow,
-  isAsking,
+  isPrompting,
   readIntent,
   restOf,
   sentSince,
@@ -29,12 +29,12 @@ export interface PayOptions {
   wallet: ConnectedWallet | null
   quantity: number
   /** Called with the hashes once all transfers are sent. */
-  sent: (hashes: readonly string[]) => void
+  onSent: (hashes: readonly string[]) => void
   /** True if the buyer knows that the operator reviews the payment first. */
-  agreed: boolean
+  hasAgreed: boolean
   /** True if the buyer has pressed although other payments hold every place that is left. */
-  pressed: boolean
-  setPressed: (pressed: boolean) => void
+  hasPressed: boolean
+  setPressed: (hasPressed: boolean) => void
   isContract: boolean | null
   /** The referral code to include, as the page says. */
   referral: string | undefined
@@ -46,10 +46,10 @@ export function obstaclesIn(checks: readonly BuyerCheck[]): {
   isReviewed: boolean
   isTaken: boolean
 } {
-  const failed = checks.filter(({ check, passes }) => passes === false || (check === 'onSale' && passes === null))
+  const failures = checks.filter(({ check, passes }) => passes === false || (check === 'onSale' && passes === null))
   return {
-    blocking: failed.filter(({ check }) => check !== 'review'),
-    isReviewed: failed.some(({ check }) => check === 'review'),
+    blocking: failures.filter(({ check }) => check !== 'review'),
+    isReviewed: failures.some(({ check }) => check === 'review'),
     isTaken: checks.some(isTaken),
   }
 }
@@ -58,43 +58,43 @@ export function obstaclesIn(checks: readonly BuyerCheck[]): {
 class Overtaken extends Error {}
 
 /**
- * Pays. The page moves on when the wallet answers, or when it sees the wallet's first new payment, because not every wallet answers. `proposed`: a
+ * Pays. The page moves on when the wallet answers, or when it sees the wallet's first new payment, because not every wallet answers. `isProposed`: a
  * contract wallet has accepted the call, but its other signers have yet to agree.
  */
 export function usePay(options: PayOptions) {
-  const { tier, wallet, sent, agreed, pressed, setPressed } = options
-  const [proposed, setProposed] = useState(false)
+  const { tier, wallet, onSent, hasAgreed, hasPressed, setPressed } = options
+  const [isProposed, setProposed] = useState(false)
   const intent = useIntent()
-  const isBusy = isAsking(intent)
-  const { data: paid } = usePaymentsOf(wallet?.address)
-  const found = isBusy && intent?.isOpen ? sentSince(paid, intent) : undefined
+  const isBusy = isPrompting(intent)
+  const { data: payments } = usePaymentsOf(wallet?.address)
+  const sentHash = isBusy && intent?.isOpen ? sentSince(payments, intent) : undefined
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
       // The checks on the page may be some seconds old. If they have changed, the page shows that.
       const { blocking, isReviewed, isTaken } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
-      if (blocking.length > 0 || (isReviewed && !agreed)) return
-      if (isTaken && !pressed) return setPressed(true)
+      if (blocking.length > 0 || (isReviewed && !hasAgreed)) return
+      if (isTaken && !hasPressed) return setPressed(true)
       await send(payer, options, setProposed)
     },
     onSettled: () => setProposed(false),
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each payment
   useEffect(() => {
-    const asked = readIntent()
-    if (!found || !asked?.isOpen) return
+    const current = readIntent()
+    if (!sentHash || !current?.isOpen) return
     // The wallet may never answer. We then offer the rest, as after a reload.
-    const now = { ...withSent(asked, found), page: null }
+    const now = { ...withSent(current, sentHash), page: null }
     writeIntent(now)
     pay.reset()
-    if (restOf(now) === 0) sent(now.sent)
-  }, [found])
-  return { pay, isBusy, proposed, intent }
+    if (restOf(now) === 0) onSent(now.sent)
+  }, [sentHash])
+  return { pay, isBusy, isProposed, intent }
 }
 
 async function send(
   payer: ConnectedWallet,
-  { tier, quote: { priceWei }, quantity, sent, pressed, isContract, referral }: PayOptions,
-  setProposed: (proposed: boolean) => void,
+  { tier, quote: { priceWei }, quantity, onSent, hasPressed, isContract, referral }: PayOptions,
+  setProposed: (isProposed: boolean) => void,
 ): Promise<void> {
   const own = await payer.open()
   const before = readIntent()
@@ -103,7 +103,7 @@ async function send(
   /** The intent, as long as it belongs to this run. */
   const ours = () => {
     const intent = readIntent()
-    return intent && intent.at === last && isAsking(intent) ? intent : null
+    return intent && intent.at === last && isPrompting(intent) ? intent : null
   }
   const settle = (error: unknown) => {
     const intent = ours()
@@ -117,19 +117,19 @@ async function send(
       priceWei,
       // The notice above the button says that the payment will be held.
       acceptHold: true,
-      acceptTaken: pressed,
+      acceptTaken: hasPressed,
       ...(referral && { referral }),
       onAsk: async ({ number, together }) => {
         // A contract's nonce does not count the transactions that it sends. Nor does an account's nonce, if others send its calls.
         const nonce = isContract === false && !together ? await nonceOf(own).catch(() => null) : null
         const so = readIntent()
-        if ((so?.at ?? null) !== last || (number > 1 && !isAsking(so))) throw new Overtaken()
+        if ((so?.at ?? null) !== last || (number > 1 && !isPrompting(so))) throw new Overtaken()
         const { paid = 0, sent: hashes = [] } = so ?? {}
-        const left = quantity - number + 1
-        const amounts = { quantity: paid + left, paid, asks: together ? left : 1, sent: hashes }
-        const asked = intentNow({ ...by, ...amounts, nonce }, queries.getQueryData(['payments', payer.address]))
-        last = asked.at
-        writeIntent(asked)
+        const remaining = quantity - number + 1
+        const amounts = { quantity: paid + remaining, paid, asks: together ? remaining : 1, sent: hashes }
+        const nextIntent = intentNow({ ...by, ...amounts, nonce }, queries.getQueryData(['payments', payer.address]))
+        last = nextIntent.at
+        writeIntent(nextIntent)
       },
       onProposed: () => setProposed(true),
       // After the last transfer, the page that follows the transfers takes over.
@@ -138,7 +138,7 @@ async function send(
         if (!intent) return
         const now = withSent(intent, hash)
         writeIntent(now)
-        if (restOf(now) === 0) sent(now.sent)
+        if (restOf(now) === 0) onSent(now.sent)
       },
     })
     if (stopped) settle(stopped.error)

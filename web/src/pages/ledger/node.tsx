@@ -150,7 +150,7 @@ function ChainSays({ node }: { node: NodeDetail }) {
     [f.credited, chain.creditedWei, node.creditedWei],
     [f.withdrawn, chain.withdrawnWei, node.withdrawnWei],
   ] as const
-  const differing = fields.filter(([, said, kept]) => said !== kept)
+  const differing = fields.filter(([, onChain, inLedger]) => onChain !== inLedger)
   return (
     <>
       <p className="notice warn">
@@ -162,9 +162,13 @@ function ChainSays({ node }: { node: NodeDetail }) {
       </p>
       <Facts
         of={Object.fromEntries(
-          differing.map(([name, said]) => [
+          differing.map(([name, onChain]) => [
             name,
-            typeof said === 'bigint' ? <Amount key={name} wei={said} exact /> : <Address key={name} of={said} />,
+            typeof onChain === 'bigint' ? (
+              <Amount key={name} wei={onChain} exact />
+            ) : (
+              <Address key={name} of={onChain} />
+            ),
           ]),
         )}
       />

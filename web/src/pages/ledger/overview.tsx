@@ -145,7 +145,7 @@ const Tally = ({ children, note }: { children: React.ReactNode; note: React.Reac
 )
 
 /** Whether the contract holds what it owes, in figures. */
-function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSolvent, ...read } }: { cover: Cover }) {
+function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSolvent, ...rest } }: { cover: Cover }) {
   const c = words.cover
   if (contractBalanceWei === null || outstandingWei === null) return <Empty title={c.unchecked}>{c.whyUnchecked}</Empty>
   const isShort = surplusWei !== null && surplusWei < 0n
@@ -160,7 +160,7 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
             <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
           ),
         [c.holds]: (
-          <Tally note={rich(c.readAt, { block: <Block of={read.blockNumber} />, time: <Time at={read.checkedAt} /> })}>
+          <Tally note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}>
             <Amount wei={contractBalanceWei} />
           </Tally>
         ),

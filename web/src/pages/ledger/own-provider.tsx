@@ -15,8 +15,8 @@ const t = words.provider
 export function OwnProvider({ nodeId }: { nodeId: string }) {
   const check = useMutation({
     mutationFn: async () => {
-      const { by, checked } = await (await part(() => import('../../recompute.ts'))).checkNode(nodeId)
-      return { by, ...checked }
+      const { by, verdict } = await (await part(() => import('../../recompute.ts'))).checkNode(nodeId)
+      return { by, ...verdict }
     },
   })
   return (

@@ -45,7 +45,7 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
       </div>
       <div className="bar">
         {rounds.length > 0 && (
-          <p role="status">{data ? <Count rounds={rounds} recomputed={data} /> : isError ? t.failed : t.recomputing}</p>
+          <p role="status">{data ? <Count rounds={rounds} result={data} /> : isError ? t.failed : t.recomputing}</p>
         )}
         {next && <span className="note">{rich(t.next, { time: <Countdown to={next} isTurn /> })}</span>}
       </div>
@@ -56,9 +56,9 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
 const toneOf = (verdict: boolean | null | 'unread' | undefined) =>
   verdict === true ? 'good' : verdict === false ? 'bad' : 'calm'
 
-function Count({ rounds, recomputed }: { rounds: readonly Distribution[]; recomputed: Recomputed }) {
-  const { verdicts, tookMs } = recomputed
-  const of = (wanted: boolean | null | 'unread') => rounds.filter((round) => verdicts.get(nameOf(round)) === wanted)
+function Count({ rounds, result }: { rounds: readonly Distribution[]; result: Recomputed }) {
+  const { verdicts, tookMs } = result
+  const of = (verdict: boolean | null | 'unread') => rounds.filter((round) => verdicts.get(nameOf(round)) === verdict)
   const [right, wrong, unknown, unread] = [of(true), of(false), of(null), of('unread')]
   const payouts = (some: readonly Distribution[]) => some.reduce((sum, { nodeCount }) => sum + nodeCount, 0)
   const [first] = wrong

@@ -60,7 +60,7 @@ function RoundFacts({ round }: { round: Distribution }) {
         {check.isError ? (
           <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
         ) : check.data ? (
-          <Verdict verified={check.data} />
+          <Verdict result={check.data} />
         ) : (
           <p className="notice" role="status">
             {t.recomputing}
@@ -68,7 +68,7 @@ function RoundFacts({ round }: { round: Distribution }) {
         )}
         <ul className="turns">
           {round.turns.map((turn, index) => (
-            <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} checked={check.data?.turns[index] ?? null} />
+            <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} result={check.data?.turns[index] ?? null} />
           ))}
         </ul>
         <p className="note">{t.formula}</p>
@@ -103,15 +103,15 @@ function RoundFacts({ round }: { round: Distribution }) {
   )
 }
 
-function Verdict({ verified }: { verified: VerifiedRound }) {
-  const chainAsked = verified.turns.some(({ seedMatches }) => seedMatches !== null)
-  if (!verified.matches) {
+function Verdict({ result }: { result: VerifiedRound }) {
+  const isChainRead = result.turns.some(({ seedMatches }) => seedMatches !== null)
+  if (!result.matches) {
     const unknown =
-      verified.turns.length > 0 &&
-      verified.totalMatches &&
-      verified.differences.length === 0 &&
-      verified.allListed !== false &&
-      verified.turns.every(
+      result.turns.length > 0 &&
+      result.totalMatches &&
+      result.differences.length === 0 &&
+      result.allListed !== false &&
+      result.turns.every(
         ({ amountMatches, seedMatches, creditedMatches, intervalMatches }) =>
           ![amountMatches, seedMatches, creditedMatches, intervalMatches].includes(false),
       )
@@ -123,12 +123,12 @@ function Verdict({ verified }: { verified: VerifiedRound }) {
   }
   return (
     <p className="notice good" role="status">
-      {chainAsked ? t.rightOnChain : t.right}
+      {isChainRead ? t.rightOnChain : t.right}
     </p>
   )
 }
 
-function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns'][number] | null }) {
+function TurnCard({ turn, result }: { turn: Turn; result: VerifiedRound['turns'][number] | null }) {
   const tiers = useTiers()
   const label = tiers.data?.find(({ id }) => id === turn.tierId)?.label ?? turn.tierId
   return (
@@ -137,7 +137,7 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
         <h3>
           {label ?? t.noTier} <span className="note">{fill(t.group, { number: String(turn.cohort) })}</span>
         </h3>
-        {checked && <Checked checked={checked} />}
+        {result && <Checked result={result} />}
       </header>
       <p className="price">
         <Amount wei={turn.amountWei} />
@@ -172,12 +172,12 @@ function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Record<s
   }
 }
 
-function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {
-  const all = [checked.amountMatches, checked.seedMatches, checked.creditedMatches, checked.intervalMatches]
+function Checked({ result }: { result: VerifiedRound['turns'][number] }) {
+  const all = [result.amountMatches, result.seedMatches, result.creditedMatches, result.intervalMatches]
   if (all.includes(false)) return <Mark tone="bad">{t.differs}</Mark>
-  if (checked.amountMatches === null) return <Mark tone="warn">{t.nothingToRecompute}</Mark>
-  const isChainAsked = checked.creditedMatches !== null
-  if (isChainAsked && checked.seedMatches === null) return <Mark tone="warn">{t.noSeed}</Mark>
-  if (isChainAsked && checked.intervalMatches === null) return <Mark tone="warn">{t.noInterval}</Mark>
+  if (result.amountMatches === null) return <Mark tone="warn">{t.nothingToRecompute}</Mark>
+  const isChainRead = result.creditedMatches !== null
+  if (isChainRead && result.seedMatches === null) return <Mark tone="warn">{t.noSeed}</Mark>
+  if (isChainRead && result.intervalMatches === null) return <Mark tone="warn">{t.noInterval}</Mark>
   return <Mark tone="good">{t.recomputed}</Mark>
 }

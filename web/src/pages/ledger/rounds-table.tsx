@@ -28,7 +28,7 @@ const fewColumns = columns.filter((_, index) => [0, 1, 5].includes(index))
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds, few = false }: { rounds: readonly Distribution[]; few?: boolean }) {
-  const shown = few ? fewColumns : columns
+  const visibleColumns = few ? fewColumns : columns
   const empty = <Empty title={t.none} />
-  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={shown} empty={empty} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={visibleColumns} empty={empty} />
 }

@@ -14,7 +14,7 @@ export function Gifts({ wallet }: { wallet: ConnectedWallet }) {
   const key = ['gifts', wallet.chainId, wallet.address]
   const reading = useQuery({ queryKey: key, queryFn: async () => declinesGifts(directory, await wallet.open()) })
   const act = useMutation({
-    mutationFn: async (declined: boolean) => declineGifts(directory, await wallet.open(), declined),
+    mutationFn: async (decline: boolean) => declineGifts(directory, await wallet.open(), decline),
     onSettled: () => queries.invalidateQueries({ queryKey: key }),
   })
   if (reading.data === undefined) return null

@@ -36,13 +36,13 @@ interface Entry {
 /** The newest entries of the newest nodes. */
 export function History({ nodes, owner }: { nodes: readonly Node[]; owner: string }) {
   const [isWanted, want] = useState(false)
-  const read = nodes.slice(-NODES_MAX).map(({ nodeId }) => nodeId)
-  const isRead = isWanted || read.length <= AT_ONCE
+  const nodeIds = nodes.slice(-NODES_MAX).map(({ nodeId }) => nodeId)
+  const isRead = isWanted || nodeIds.length <= AT_ONCE
   const state = nodes.reduce((sum, { creditedWei, withdrawnWei }) => sum + creditedWei + withdrawnWei, 0n)
   const reading = useQuery<Entry[], Error>({
     // A new entry triggers another request.
-    queryKey: ['history', owner, String(state), read.length],
-    queryFn: () => entriesOf(read),
+    queryKey: ['history', owner, String(state), nodeIds.length],
+    queryFn: () => entriesOf(nodeIds),
     enabled: isRead,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,

@@ -2,9 +2,9 @@
 import { WalletError } from '@node-ledger/client/viem'
 import { Failed } from '../../ui/states.tsx'
 import { LeftByHand } from '../../wallet/contract.tsx'
-import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
+import { readableError, sentenceOfWallet } from '../../wallet/errors.ts'
 
 export function NotSent({ error }: { error: Error }) {
-  if (!(error instanceof WalletError && error.call)) return <Failed error={saidByWallet(error)} />
+  if (!(error instanceof WalletError && error.call)) return <Failed error={readableError(error)} />
   return <LeftByHand call={error.call}>{sentenceOfWallet(error)}</LeftByHand>
 }

@@ -16,7 +16,7 @@ import { SignInLink } from '../../ui/sign-in.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
 import { Connect } from '../../wallet/connect.tsx'
-import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
+import { readableError, sentenceOfWallet } from '../../wallet/errors.ts'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
@@ -55,11 +55,11 @@ function SignedInOrNot() {
   return (
     <Shown reading={me} lines={6}>
       {(wallet) => {
-        const shown = wallet ?? (hasLapsed ? last.current : null)
-        return shown === null ? (
+        const current = wallet ?? (hasLapsed ? last.current : null)
+        return current === null ? (
           <SignIn />
         ) : (
-          <Mine me={shown} isStale={me.isError || wallet === null} hasEnded={wallet === null} />
+          <Mine me={current} isStale={me.isError || wallet === null} hasEnded={wallet === null} />
         )
       }}
     </Shown>
@@ -145,7 +145,7 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
       <button type="button" className="button main wide" disabled={sign.isPending} onClick={() => sign.mutate()}>
         {sign.isPending ? words.signing : words.signIn}
       </button>
-      {sign.error && <Failed error={saidByWallet(sign.error)} retry={() => sign.mutate()} />}
+      {sign.error && <Failed error={readableError(sign.error)} retry={() => sign.mutate()} />}
     </>
   )
 }

@@ -11,8 +11,8 @@ import { words } from '../../words/owner.ts'
 
 const t = words.paid
 
-export function PaidOut({ paid, close }: { paid: Withdrawn; close: () => void }) {
-  const { blockNumber, txHash, payouts } = paid
+export function PaidOut({ withdrawal, close }: { withdrawal: Withdrawn; close: () => void }) {
+  const { blockNumber, txHash, payouts } = withdrawal
   const site = useSite()
   const factory = useDeployment().data?.factoryAddress
   const totalWei = payouts.reduce((sum, { amountWei }) => sum + amountWei, 0n)

@@ -4,7 +4,7 @@ import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalC
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
-import { checksummed, ether, pasted, plainEther, shortEther } from '../../format.ts'
+import { checksummed, cleanPaste, ether, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
@@ -58,9 +58,9 @@ export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale
 
 function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
   const [open, setOpen] = useState(false)
-  const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
+  const fundedNodes = nodes.filter(({ balanceWei }) => balanceWei > 0n)
   // An open dialog stays, so that the owner can still read the result when nothing is left.
-  if (funded.length === 0 && !open) return <Empty title={t.nothing} />
+  if (fundedNodes.length === 0 && !open) return <Empty title={t.nothing} />
   if (!wallet) {
     return (
       <div className="stack narrow">
@@ -75,14 +75,14 @@ function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
       <button
         type="button"
         className="button main"
-        disabled={wallet.address !== owner || funded.length === 0}
+        disabled={wallet.address !== owner || fundedNodes.length === 0}
         onClick={() => setOpen(true)}
       >
         {t.open}
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title={words.withdraw}>
         {notice}
-        <WithdrawForm nodes={funded} wallet={wallet} close={() => setOpen(false)} />
+        <WithdrawForm nodes={fundedNodes} wallet={wallet} close={() => setOpen(false)} />
       </Dialog>
     </div>
   )
@@ -91,7 +91,7 @@ function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
 const ALL = 'all'
 
 /** The texts entered in the form. */
-interface Entered {
+interface FormTexts {
   which: string
   amount: string
   to: string
@@ -100,7 +100,7 @@ interface Entered {
 }
 
 /** The withdrawal that results from the form. */
-interface Wanted {
+interface Withdrawal {
   node: Funded | null
   request: WithdrawalRequest
   to: `0x${string}`
@@ -110,7 +110,11 @@ interface Wanted {
   isForeign: boolean
 }
 
-function wantedBy({ which, amount, to }: Entered, nodes: readonly Funded[], wallet: ConnectedWallet): Wanted {
+function withdrawalFrom(
+  { which, amount, to }: FormTexts,
+  nodes: readonly Funded[],
+  wallet: ConnectedWallet,
+): Withdrawal {
   const node = nodes.find(({ nodeId }) => nodeId === which) ?? null
   const wrongAmount = node && amountError(amount, node.balanceWei)
   const wrongTo = to !== '' && !isAddress(to) ? t.wrongTo : null
@@ -128,19 +132,19 @@ interface FormProps {
 }
 
 function WithdrawForm({ nodes, wallet, close }: FormProps) {
-  const [entered, setEntered] = useState<Entered>({
+  const [texts, setTexts] = useState<FormTexts>({
     which: nodes.length > 1 ? ALL : (nodes[0]?.nodeId ?? ALL),
     amount: '',
     to: '',
     checkedTo: null,
   })
-  const wanted = wantedBy(entered, nodes, wallet)
+  const withdrawal = withdrawalFrom(texts, nodes, wallet)
   const [sentHash, setSentHash] = useState<string | null>(null)
-  const [proposed, setProposed] = useState(false)
+  const [isProposed, setProposed] = useState(false)
   /** True if the wallet has prompted, but we do not know whether it sent. */
   const [isUnsure, setIsUnsure] = useState(false)
   const act = useMutation({
-    mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
+    mutationFn: async ({ request: { nodeIds, amountWei }, to }: Withdrawal) => {
       const own = await wallet.open()
       const options = { to, onAsk: () => setIsUnsure(true), onSent: setSentHash, onProposed: () => setProposed(true) }
       const [first = ''] = nodeIds
@@ -152,85 +156,87 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
     // Not awaited, because the service may not answer.
     onSettled: () => void queries.invalidateQueries(),
   })
-  const isReviewed = !wanted.isForeign || entered.checkedTo === wanted.to
-  const isRight = wanted.wrongAmount === null && wanted.wrongTo === null && isReviewed
-  const mayAsk = !act.isPending && nodes.length > 0 && isRight && !isUnsure
+  const isReviewed = !withdrawal.isForeign || texts.checkedTo === withdrawal.to
+  const isRight = withdrawal.wrongAmount === null && withdrawal.wrongTo === null && isReviewed
+  const maySubmit = !act.isPending && nodes.length > 0 && isRight && !isUnsure
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (mayAsk) act.mutate(wanted)
+    if (maySubmit) act.mutate(withdrawal)
   }
-  if (act.data) return <PaidOut paid={act.data} close={close} />
+  if (act.data) return <PaidOut withdrawal={act.data} close={close} />
   return (
     <form className="stack" onSubmit={submit}>
-      <Fields {...{ entered, setEntered, wanted, nodes, wallet }} />
+      <Fields {...{ texts, setTexts, withdrawal, nodes, wallet }} />
       <p className="note">{t.asked}</p>
       {act.error && <NotSent error={act.error} />}
-      {isUnsure && !act.isPending && <Unsure done={() => setIsUnsure(false)} />}
+      {isUnsure && !act.isPending && <Unsure onConfirm={() => setIsUnsure(false)} />}
       {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
-      {act.isPending && proposed && !sentHash && <Proposed />}
-      <button type="submit" className="button main" disabled={!mayAsk}>
+      {act.isPending && isProposed && !sentHash && <Proposed />}
+      <button type="submit" className="button main" disabled={!maySubmit}>
         {act.isPending ? (sentHash ? t.waiting : t.confirm) : words.withdraw}
       </button>
-      {act.isPending && !sentHash && !proposed && <Waiting lines={1} />}
-      {mayAsk && <ByHand wanted={wanted} />}
+      {act.isPending && !sentHash && !isProposed && <Waiting lines={1} />}
+      {maySubmit && <ByHand withdrawal={withdrawal} />}
     </form>
   )
 }
 
 interface FieldsProps {
-  entered: Entered
-  setEntered: (entered: Entered) => void
-  wanted: Wanted
+  texts: FormTexts
+  setTexts: (texts: FormTexts) => void
+  withdrawal: Withdrawal
   nodes: readonly Funded[]
   wallet: ConnectedWallet
 }
 
-function Fields({ entered, setEntered, wanted, nodes, wallet }: FieldsProps) {
-  const { node, wrongAmount, wrongTo } = wanted
+function Fields({ texts, setTexts, withdrawal, nodes, wallet }: FieldsProps) {
+  const { node, wrongAmount, wrongTo } = withdrawal
   const totalWei = nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
   return (
     <>
       <label className="field">
         <span>{t.from}</span>
-        <select value={entered.which} onChange={(event) => setEntered({ ...entered, which: event.target.value })}>
-          {nodes.length > 1 && <option value={ALL}>{fill(t.all, { n: nodes.length, amount: cut(totalWei) })}</option>}
+        <select value={texts.which} onChange={(event) => setTexts({ ...texts, which: event.target.value })}>
+          {nodes.length > 1 && (
+            <option value={ALL}>{fill(t.all, { n: nodes.length, amount: briefEther(totalWei) })}</option>
+          )}
           {nodes.map(({ nodeId, balanceWei }) => (
             <option key={nodeId} value={nodeId}>
-              {fill(t.node, { id: nodeId, amount: cut(balanceWei) })}
+              {fill(t.node, { id: nodeId, amount: briefEther(balanceWei) })}
             </option>
           ))}
         </select>
       </label>
-      {node && <HowMuch {...{ entered, setEntered, wrongAmount }} node={node} />}
+      {node && <HowMuch {...{ texts, setTexts, wrongAmount }} node={node} />}
       <label className="field">
         <span>{t.to}</span>
         <input
           placeholder={fill(t.thisWallet, { address: checksummed(wallet.address) })}
-          value={entered.to}
+          value={texts.to}
           spellCheck="false"
           aria-invalid={wrongTo !== null}
-          onChange={(event) => setEntered({ ...entered, to: pasted(event.target.value) })}
+          onChange={(event) => setTexts({ ...texts, to: cleanPaste(event.target.value) })}
         />
         {wrongTo && <span className="error">{wrongTo}</span>}
       </label>
-      {wanted.isForeign && (
+      {withdrawal.isForeign && (
         <Foreign
-          wanted={wanted}
+          withdrawal={withdrawal}
           totalWei={totalWei}
-          checked={entered.checkedTo === wanted.to}
-          check={(checked) => setEntered({ ...entered, checkedTo: checked ? wanted.to : null })}
+          isChecked={texts.checkedTo === withdrawal.to}
+          check={(isChecked) => setTexts({ ...texts, checkedTo: isChecked ? withdrawal.to : null })}
         />
       )}
     </>
   )
 }
 
-interface HowMuchProps extends Pick<FieldsProps, 'entered' | 'setEntered'> {
+interface HowMuchProps extends Pick<FieldsProps, 'texts' | 'setTexts'> {
   node: Funded
   wrongAmount: string | null
 }
 
-function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
+function HowMuch({ texts, setTexts, wrongAmount, node }: HowMuchProps) {
   return (
     <div className="inline">
       <label className="field">
@@ -238,15 +244,15 @@ function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
         <input
           inputMode="decimal"
           placeholder={fill(t.allOfIt, { amount: ether(node.balanceWei) })}
-          value={entered.amount}
+          value={texts.amount}
           aria-invalid={wrongAmount !== null}
-          onChange={(event) => setEntered({ ...entered, amount: event.target.value.trim() })}
+          onChange={(event) => setTexts({ ...texts, amount: event.target.value.trim() })}
         />
       </label>
       <button
         type="button"
         className="button"
-        onClick={() => setEntered({ ...entered, amount: plainEther(node.balanceWei) })}
+        onClick={() => setTexts({ ...texts, amount: plainEther(node.balanceWei) })}
       >
         {t.max}
       </button>
@@ -256,17 +262,17 @@ function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
 }
 
 interface ForeignProps {
-  wanted: Wanted
+  withdrawal: Withdrawal
   totalWei: bigint
-  checked: boolean
-  check: (checked: boolean) => void
+  isChecked: boolean
+  check: (isChecked: boolean) => void
 }
 
 /** If the receiver is not the owner's wallet, makes the owner check it once more. */
-function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignProps) {
+function Foreign({ withdrawal: { request, to }, totalWei, isChecked, check }: ForeignProps) {
   return (
     <label className="notice warn agree">
-      <input type="checkbox" checked={checked} onChange={(event) => check(event.target.checked)} />
+      <input type="checkbox" checked={isChecked} onChange={(event) => check(event.target.checked)} />
       <span>
         {rich(t.foreign, {
           amount: <Amount wei={request.amountWei ?? totalWei} plain exact />,
@@ -281,17 +287,17 @@ function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignP
   )
 }
 
-function Unsure({ done }: { done: () => void }) {
+function Unsure({ onConfirm }: { onConfirm: () => void }) {
   return (
     <label className="notice warn agree">
-      <input type="checkbox" checked={false} onChange={done} />
+      <input type="checkbox" checked={false} onChange={onConfirm} />
       <span>{t.unsure}</span>
     </label>
   )
 }
 
 /** An amount cut to six decimals, for a list. */
-const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
+const briefEther = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
 
 /** What is wrong with an amount; null if it may be sent. An empty text means the whole balance. */
 function amountError(text: string, balanceWei: bigint): string | null {
@@ -303,7 +309,7 @@ function amountError(text: string, balanceWei: bigint): string | null {
 }
 
 /** The call that the wallet would make, built when the owner asks to see it. */
-function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
+function ByHand({ withdrawal: { request, to } }: { withdrawal: Withdrawal }) {
   const [open, setOpen] = useState(false)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -313,7 +319,7 @@ function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   )
 }
 
-function ItsCall({ request, to }: Pick<Wanted, 'request' | 'to'>) {
+function ItsCall({ request, to }: Pick<Withdrawal, 'request' | 'to'>) {
   const reading = useQuery({
     queryKey: ['withdrawal', request.nodeIds.join(), String(request.amountWei), to],
     queryFn: () => withdrawalCall(directory, request, to),

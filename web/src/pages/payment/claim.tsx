@@ -1,6 +1,6 @@
 // "I have paid already": takes a transaction's hash and shows what happened to it.
 import { type FormEvent, Suspense, useState } from 'react'
-import { HASH, pasted } from '../../format.ts'
+import { cleanPaste, HASH } from '../../format.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Waiting } from '../../ui/states.tsx'
@@ -21,9 +21,9 @@ export function Claim() {
   const [wrong, setWrong] = useState(false)
   const look = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = pasted(String(new FormData(event.currentTarget).get('hash')))
-    setWrong(!HASH.test(given))
-    if (HASH.test(given)) setTxHash(given.toLowerCase())
+    const hash = cleanPaste(String(new FormData(event.currentTarget).get('hash')))
+    setWrong(!HASH.test(hash))
+    if (HASH.test(hash)) setTxHash(hash.toLowerCase())
   }
   return (
     <Section title={words.claim.title}>

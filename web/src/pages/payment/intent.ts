@@ -47,7 +47,7 @@ export interface Intent {
 }
 
 /** True while this page waits for the wallet, or is about to ask it for the next transfer. */
-export const isAsking = (intent: Intent | null): boolean => intent?.page === PAGE
+export const isPrompting = (intent: Intent | null): boolean => intent?.page === PAGE
 
 /** How many transfers are still to be made. */
 export const restOf = ({ quantity, paid }: Intent): number => quantity - paid
@@ -55,11 +55,11 @@ export const restOf = ({ quantity, paid }: Intent): number => quantity - paid
 /** The intent of a wallet that is about to prompt. */
 export function intentNow(
   by: Pick<Intent, 'payer' | 'tierId' | 'priceWei' | 'quantity' | 'paid' | 'asks' | 'sent' | 'nonce'>,
-  paid: readonly Payment[] = [],
+  payments: readonly Payment[] = [],
 ): Intent {
   // Each prompt has its own time, so that no two prompts look the same.
   const at = Math.max(Date.now(), (readIntent()?.at ?? 0) + 1)
-  const recent = paid.filter((payment) => isPaidSince(payment, at)).map(({ txHash }) => txHash)
+  const recent = payments.filter((payment) => isPaidSince(payment, at)).map(({ txHash }) => txHash)
   return { ...by, at, known: [...recent, ...by.sent], isOpen: true, page: PAGE }
 }
 
@@ -90,11 +90,11 @@ let last: { text: string | null; intent: Intent | null } = { text: null, intent:
 /** The last intent of this browser; null if there is none, or it is too old. */
 export function readIntent(): Intent | null {
   const text = kept.getItem(KEY)
-  if (text !== last.text) last = { text, intent: parsed(text) }
+  if (text !== last.text) last = { text, intent: parseIntent(text) }
   return last.intent && Date.now() - last.intent.at < AGE_MS_MAX ? last.intent : null
 }
 
-function parsed(text: string | null): Intent | null {
+function parseIntent(text: string | null): Intent | null {
   try {
     const intent = JSON.parse(text ?? 'null') as Intent | null
     return Array.isArray(intent?.sent) ? intent : null
@@ -121,7 +121,7 @@ export const useIntent = (): Intent | null => useSyncExternalStore(subscribe, re
 export function writeIntent(intent: Intent | null): void {
   if (intent === null) kept.removeItem(KEY)
   else kept.setItem(KEY, JSON.stringify(intent))
-  for (const told of listeners) told()
+  for (const notify of listeners) notify()
 }
 
 /** Clock skew to expect between the payer's machine and the chain. */
@@ -131,5 +131,8 @@ const CLOCKS_MS = 2 * 60_000
 export const isPaidSince = ({ paidAt }: Payment, atMs: number): boolean => (paidAt?.getTime() ?? 0) > atMs - CLOCKS_MS
 
 /** The payment of an open intent: its payer's first payment since the prompt, whatever the amount. */
-export const sentSince = (payments: readonly Payment[] | undefined, { at, known }: Intent): string | undefined =>
-  payments?.filter((payment) => isPaidSince(payment, at) && !known?.includes(payment.txHash)).at(-1)?.txHash
+export const sentSince = (
+  payments: readonly Payment[] | undefined,
+  { at, known: knownHashes }: Intent,
+): string | undefined =>
+  payments?.filter((payment) => isPaidSince(payment, at) && !knownHashes?.includes(payment.txHash)).at(-1)?.txHash

@@ -12,11 +12,11 @@ interface NotSeenProps {
   other: Replacement | null
   /** When this page polled for the first time, and for the last, in milliseconds since 1970. */
   since: number
-  asked: number
+  polledAt: number
 }
 
 /** A transaction that stays missing: shows what may be its replacement, else what to look for. */
-export function NotSeen({ payer, other, since, asked }: NotSeenProps) {
+export function NotSeen({ payer, other, since, polledAt }: NotSeenProps) {
   if (other) {
     const { txHash } = other.payment
     return (
@@ -25,7 +25,7 @@ export function NotSeen({ payer, other, since, asked }: NotSeenProps) {
       </p>
     )
   }
-  if (asked - since < LATE_MS) return null
+  if (polledAt - since < LATE_MS) return null
   return (
     <p className="notice warn">
       {words.notSeen.late} {payer && <Link href={`/address/${payer}`}>{words.notSeen.all}</Link>}

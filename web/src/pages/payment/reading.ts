@@ -30,13 +30,13 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
   const reading = useQuery<Seen, Error>({
     queryKey: ['payment', txHash],
     queryFn: async ({ signal }) => {
-      const seen = await look(signal)
-      isKnown.current = seen.length > 0
-      return seen
+      const payments = await look(signal)
+      isKnown.current = payments.length > 0
+      return payments
     },
     refetchInterval: (query) => {
       const { data = [], error } = query.state
-      return !isNoPayment(error) && !isOver(data) && notBefore(() => untilAskedAgain(data, isLive))(query)
+      return !isNoPayment(error) && !isOver(data) && notBefore(() => untilNextPoll(data, isLive))(query)
     },
     gcTime: 0,
   })
@@ -51,10 +51,10 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
   return reading
 
   async function look(signal: AbortSignal): Promise<Seen> {
-    const seen = isKnown.current ? await readState(txHash, signal) : []
-    if (isSettled(seen) || (seen.length > 0 && Date.now() - claimedAt.current < CLAIM_EVERY_MS)) return seen
+    const payments = isKnown.current ? await readState(txHash, signal) : []
+    if (isSettled(payments) || (payments.length > 0 && Date.now() - claimedAt.current < CLAIM_EVERY_MS)) return payments
     claimedAt.current = Date.now()
-    return claim(txHash, seen, signal, (afterMs) => {
+    return claim(txHash, payments, signal, (afterMs) => {
       claimedAt.current += afterMs
     })
   }
@@ -65,16 +65,16 @@ export const isNoPayment = (error: Error | null): error is LedgerError =>
   error instanceof LedgerError && error.status === 400
 
 /** True if all payments are final. */
-export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status }) => FINAL.includes(status))
+export const isOver = (payments: Seen) => payments.length > 0 && payments.every(({ status }) => FINAL.includes(status))
 
 /** True if no payment is left for a pass to process: each is final, or waits for a person. */
-const isSettled = (seen: Seen) =>
-  seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
+const isSettled = (payments: Seen) =>
+  payments.length > 0 && payments.every(({ status }) => status === 'held' || FINAL.includes(status))
 
 /** Milliseconds until the next poll. */
-function untilAskedAgain(seen: Seen, isLive: boolean): number {
-  if (seen.length === 0) return UNKNOWN_EVERY_MS
-  if (isSettled(seen)) return HELD_EVERY_MS
+function untilNextPoll(payments: Seen, isLive: boolean): number {
+  if (payments.length === 0) return UNKNOWN_EVERY_MS
+  if (isSettled(payments)) return HELD_EVERY_MS
   return isLive ? CLAIM_EVERY_MS : EVERY_MS
 }
 
@@ -93,7 +93,7 @@ async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
  */
 async function claim(
   txHash: string,
-  seen: Seen,
+  lastPayments: Seen,
   signal: AbortSignal,
   putOff: (afterMs: number) => void,
 ): Promise<Seen> {
@@ -103,10 +103,10 @@ async function claim(
     if (!(error instanceof LedgerError)) throw error
     putOff((error.retryAfter ?? 0) * 1000)
     // No block has the transaction yet.
-    if (error.status === 409 || seen.length > 0) return seen
+    if (error.status === 409 || lastPayments.length > 0) return lastPayments
     // The service rejects a transfer that buys nothing, but it may still be on record, held for the operator.
-    const known = await readState(txHash, signal)
-    if (known.length > 0) return known
+    const payments = await readState(txHash, signal)
+    if (payments.length > 0) return payments
     throw error
   }
 }

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { keptForTab } from '../../kept.ts'
 import { usePaymentsOf } from '../../live.ts'
-import { askChain } from '../../providers.ts'
+import { queryChain } from '../../providers.ts'
 import { isPaidSince, readIntent, writeIntent } from './intent.ts'
 
 const EVERY_MS = 4_000
@@ -39,11 +39,12 @@ export function useReplacement(txHash: string | null, payer: string | undefined,
     enabled: txHash !== null,
     refetchInterval: ({ state }) => (state.data?.nonce == null ? EVERY_MS : false),
   })
-  const sent = txHash === null ? null : (own ?? (payer ? { from: payer, nonce: null, at: since, known: [] } : null))
-  const { data: paid } = usePaymentsOf(sent?.from, { isLive: false })
-  const { from, nonce, at, known }: Sent = sent ?? { from: '', nonce: null, at: since, known: [] }
-  const others = (paid ?? []).filter(
-    (one) => one.txHash !== txHash && isPaidSince(one, at) && !known.includes(one.txHash),
+  const transaction =
+    txHash === null ? null : (own ?? (payer ? { from: payer, nonce: null, at: since, known: [] } : null))
+  const { data: payments } = usePaymentsOf(transaction?.from, { isLive: false })
+  const { from, nonce, at, known: knownHashes }: Sent = transaction ?? { from: '', nonce: null, at: since, known: [] }
+  const others = (payments ?? []).filter(
+    (one) => one.txHash !== txHash && isPaidSince(one, at) && !knownHashes.includes(one.txHash),
   )
   const hashes = others.map((one) => one.txHash)
   const { data: same } = useQuery({
@@ -78,20 +79,23 @@ async function readSent(txHash: string): Promise<Sent | null> {
   if (before) return JSON.parse(before) as Sent
   const intent = readIntent()
   const mine = intent?.sent.includes(txHash) ? intent : null
-  const read = await readTransaction(txHash).catch(() => null)
+  const onChain = await readTransaction(txHash).catch(() => null)
   // The intent has the nonce of its last transfer.
-  const nonce = read?.nonce ?? (mine && mine.sent.at(-1) === txHash && mine.asks === 1 ? (mine.nonce ?? null) : null)
-  const from = read?.from ?? mine?.payer
+  const nonce = onChain?.nonce ?? (mine && mine.sent.at(-1) === txHash && mine.asks === 1 ? (mine.nonce ?? null) : null)
+  const from = onChain?.from ?? mine?.payer
   if (!from) return null
-  const known = mine ? [...(mine.known ?? []), ...mine.sent] : []
-  const sent = { from, nonce, at: mine?.at ?? Date.now(), known }
-  if (nonce !== null) keptForTab.setItem(name, JSON.stringify(sent))
-  return sent
+  const knownHashes = mine ? [...(mine.known ?? []), ...mine.sent] : []
+  const transaction = { from, nonce, at: mine?.at ?? Date.now(), known: knownHashes }
+  if (nonce !== null) keptForTab.setItem(name, JSON.stringify(transaction))
+  return transaction
 }
 
 /** A transaction's sender and nonce, as a provider of this browser reads them; null if it does not have the transaction. */
 async function readTransaction(hash: string): Promise<{ from: string; nonce: number } | null> {
-  const found = (await askChain('eth_getTransactionByHash', [hash])) as { from?: unknown; nonce?: unknown } | null
-  if (typeof found?.from !== 'string') return null
-  return { from: found.from.toLowerCase(), nonce: Number(found.nonce) }
+  const transaction = (await queryChain('eth_getTransactionByHash', [hash])) as {
+    from?: unknown
+    nonce?: unknown
+  } | null
+  if (typeof transaction?.from !== 'string') return null
+  return { from: transaction.from.toLowerCase(), nonce: Number(transaction.nonce) }
 }

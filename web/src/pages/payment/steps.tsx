@@ -44,7 +44,7 @@ export interface StepsProps {
 export function PaymentSteps(props: StepsProps) {
   const [by, setBy] = useState<Payment | null>(null)
   // The page no longer asks for a transaction that was replaced.
-  if (by === null) return <Steps {...props} replaced={setBy} />
+  if (by === null) return <Steps {...props} onReplaced={setBy} />
   return (
     <>
       <p className="notice">{rich(words.notSeen.replaced, { hash: <Hash of={by.txHash} /> })}</p>
@@ -55,10 +55,10 @@ export function PaymentSteps(props: StepsProps) {
 
 interface OwnStepsProps extends StepsProps {
   /** Called with the payment that took the place of the transaction. */
-  replaced: (by: Payment) => void
+  onReplaced: (by: Payment) => void
 }
 
-function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, replaced }: OwnStepsProps) {
+function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, onReplaced }: OwnStepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
   const isDone = isOver(reading.data ?? [])
@@ -73,13 +73,13 @@ function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, replaced }: OwnS
   const replacement = useReplacement(isMissing ? txHash : null, payer, since)
   const certain = replacement?.isCertain ? replacement.payment : null
   useEffect(() => {
-    if (certain) replaced(certain)
-  }, [certain, replaced])
+    if (certain) onReplaced(certain)
+  }, [certain, onReplaced])
   if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const state = reading.isPending ? null : words.said[first ? first.status : reading.isError ? 'unchecked' : 'none']
   return (
     <div className="payment">
-      <Announcement said={state} />
+      <Announcement state={state} />
       {reading.isError && (
         <p className="notice warn" role="alert">
           {limitInWords(reading.error) ?? words.cannotAsk} {words.goesOn}
@@ -89,7 +89,7 @@ function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, replaced }: OwnS
       {isMissing && (
         <>
           <Way payment={null} />
-          <NotSeen payer={payer} other={replacement} since={since} asked={reading.dataUpdatedAt} />
+          <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />
         </>
       )}
       {payments.map((payment, index) => (
@@ -154,17 +154,17 @@ const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance'
   status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 
 /** Announces each step to screen readers, and in the document's title. */
-function Announcement({ said }: { said: string | null }) {
-  useStepTitle(said)
+function Announcement({ state }: { state: string | null }) {
+  useStepTitle(state)
   return (
     <p role="status" className="visually-hidden">
-      {said}
+      {state}
     </p>
   )
 }
 
 function Way({ payment }: { payment: Payment | null }) {
-  const done = payment ? DONE[payment.status] : 0
+  const doneCount = payment ? DONE[payment.status] : 0
   // The newest block that the service has read.
   const { data: cover } = useCover()
   const isSoldOut = useTiers().data?.some(({ soldOut }) => soldOut) ?? false
@@ -174,7 +174,7 @@ function Way({ payment }: { payment: Payment | null }) {
     <>
       <ol className="way">
         {STEPS.map((step, index) => {
-          const state = index < done ? 'done' : index === done ? 'now' : 'later'
+          const state = index < doneCount ? 'done' : index === doneCount ? 'now' : 'later'
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
               <span>{words.steps[step]}</span>
