@@ -132,7 +132,7 @@ test('each answer is kept as it is typed, and asked for again if it contradicts 
   assert.equal(broken.code, 1)
   assert.match(
     broken.err,
-    /no proper answer from 127\.0\.0\.1:1[\s\S]*refuses the connection[\s\S]*Nothing was sent\. Your answers are/,
+    /no valid answer from 127\.0\.0\.1:1[\s\S]*refuses the connection[\s\S]*Nothing was sent\. Your answers are/,
   )
   assert.equal(readIn(folder, 'secrets/database_url').trim(), database.url)
   assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
