@@ -17,7 +17,7 @@ export const me = ({ deps, queryReplica }: Tools): Route => ({
     const { readings } = deps
     const [nodes, onChain] = await Promise.all([
       queryReplica((sql) => readNodesOf(sql, wallet)),
-      readings?.nodesOf(wallet) ?? null,
+      readings.nodesOf(wallet),
     ])
     const recordedIds = new Set(nodes.map(({ nodeId }) => nodeId))
     const unrecordedNodeIds = onChain === null ? null : onChain.map(String).filter((id) => !recordedIds.has(id))
