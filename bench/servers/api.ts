@@ -8,7 +8,7 @@ import { listenForChanges } from '../../src/db/core/changes.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { createServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { createMetrics } from '../../src/metrics/start.ts'
+import { createMetrics } from '../../src/metrics/server.ts'
 import { withoutChain } from '../../test/http/edge/no-chain.ts'
 import { CONNECTIONS } from '../lib/reads-setup.ts'
 
