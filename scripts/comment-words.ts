@@ -1,5 +1,6 @@
-// Counts words in comments and in names of tests that show private English, and finds such words in texts for users, so that test/tidy.test.ts can limit
-// them. It measures habits, not quality: only a reader can judge whether a sentence reads well. Uses the parser that builds the pages, this project's one parser of TypeScript and JSX.
+// Counts words that show private English in comments, in names of tests and of locals, and finds such words in texts for users, so that
+// test/tidy.test.ts can limit them. It measures habits, not quality: only a reader can judge whether a sentence reads well. Uses the parser that builds
+// the pages, this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
 type Ratios = Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?: number }>>
@@ -113,4 +114,66 @@ export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
   return candidates.flatMap(([path, source]) =>
     textsOf(path, source).flatMap((text) => (DIALECT.test(text) ? `${path}: ${text}` : [])),
   )
+}
+
+/** A local that is named by what was done to it, such as `found`, in place of what it is, such as `candidate`. */
+const PARTICIPLE =
+  /^(?!(seed|feed|need|speed|embed|red)$)([a-z]+ed|asked|begun|bought|brought|chosen|done|drawn|found|given|gone|heard|held|kept|known|left|lost|made|meant|paid|said|seen|sent|shown|sold|spent|stolen|stood|taken|thrown|told|won|written)$/
+/** The most of 100 locals of a room that may be named so. */
+const PARTICIPLES_MAX = 1
+
+interface Pattern {
+  type: string
+  name?: string
+  shorthand?: boolean
+  [key: string]: unknown
+}
+
+/** The names that a pattern chooses. What it takes apart under the field's own name is not its choice. */
+function chosenBy(pattern: Pattern | null): string[] {
+  switch (pattern?.type) {
+    case 'Identifier':
+      return [pattern.name ?? '']
+    case 'ObjectPattern':
+      return (pattern.properties as Pattern[]).flatMap((one) =>
+        chosenBy(one.type === 'RestElement' ? one : one.shorthand ? null : (one.value as Pattern)),
+      )
+    case 'ArrayPattern':
+      return (pattern.elements as Pattern[]).flatMap(chosenBy)
+    case 'AssignmentPattern':
+      return chosenBy(pattern.left as Pattern)
+    case 'RestElement':
+      return chosenBy(pattern.argument as Pattern)
+    default:
+      return []
+  }
+}
+
+/** The names of a file's variables and parameters. */
+function localsOf(path: string, text: string): string[] {
+  const locals: string[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { type, id, params, body } = node as { type?: string; id?: Pattern; params?: Pattern[]; body?: unknown }
+    if (type === 'VariableDeclarator' && id) locals.push(...chosenBy(id))
+    if (body && Array.isArray(params)) locals.push(...params.flatMap(chosenBy))
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parse(path, text).program)
+  return locals
+}
+
+/** Counts participles among the locals of each room: a folder of src, the pages, the client. @returns a sentence for each room with too many. */
+export function checkLocals(sources: ReadonlyMap<string, string>): string[] {
+  const roomOf = (path: string) => path.match(/^(src\/[^/]+|web\/src|client\/src)\//)?.[1]
+  const rooms = Map.groupBy([...sources], ([path]) => (/\.tsx?$/.test(path) ? roomOf(path) : undefined))
+  return [...rooms].flatMap(([room, files]) => {
+    if (room === undefined) return []
+    const locals = files.flatMap(([path, text]) => localsOf(path, text))
+    const participles = locals.filter((name) => PARTICIPLE.test(name))
+    const share = (100 * participles.length) / locals.length
+    if (!(share > PARTICIPLES_MAX)) return [] // NaN if there is no local.
+    const names = [...new Set(participles)].sort().join(', ')
+    return `${room}: ${share.toFixed(1)} % of ${locals.length} locals are participles, at most ${PARTICIPLES_MAX} %: ${names}`
+  })
 }

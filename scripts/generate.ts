@@ -5,7 +5,6 @@ import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
 import { checkClientReference, writeClientReference } from './client/reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
-import { checkAlerts, writeAlerts } from './ops/alerts.ts'
 import { checkSettings, writeSettings } from './settings.ts'
 import { checkTables, writeTables } from './tables.ts'
 
@@ -15,7 +14,6 @@ async function check(): Promise<boolean> {
     checkAdminDocument(),
     await checkApiTypes(),
     checkSettings(),
-    checkAlerts(),
     checkTables(),
     checkClientReference(),
     contractsCode === 0,
@@ -29,7 +27,6 @@ async function write(): Promise<boolean> {
   writeCliReference()
   writeClientReference()
   writeSettings()
-  writeAlerts()
   writeTables()
   return buildCommand() === 0
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { checkComments, checkNames, checkTexts } from '../scripts/comment-words.ts'
+import { checkComments, checkLocals, checkNames, checkTexts } from '../scripts/comment-words.ts'
 import { findDead } from '../scripts/dead-exports.ts'
 import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
@@ -64,6 +64,21 @@ test('the words of comments are counted, those of code and strings are not', () 
 
 test('each name of a test is short and in plain English', () => {
   assert.deepEqual(checkNames(readTidied()), [])
+})
+
+test('a local is named by what it is, hardly ever by what was done to it', () => {
+  assert.deepEqual(checkLocals(readTidied()), [])
+})
+
+test('participles are counted among the names that the code chooses, by room', () => {
+  const faults = (text: string, path = 'src/a/b.ts') => checkLocals(new Map([[path, text]]))
+  for (const chosen of ['const found = 1', 'const [found] = a', 'const { a: found = 1 } = b', '((...found) => 1)(1)'])
+    assert.match(faults(chosen).join(), /^src\/a: 100\.0 % of 1 locals .*: found$/, chosen)
+  for (const other of ['const { found } = b', 'const seed = a.found', 'type A = (found: 1) => 1'])
+    assert.deepEqual(faults(other), [], other)
+  assert.deepEqual(faults('const found = 1', 'test/a/b.ts'), [])
+  const locals = Array.from({ length: 99 }, (_, i) => `const n${i} = 1`).join('\n')
+  assert.deepEqual(faults(`${locals}\nconst found = 1`), [], 'one in a hundred')
 })
 
 test('a long name of a test is reported, with only the fixed part of a template counted', () => {

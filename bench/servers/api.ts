@@ -8,7 +8,8 @@ import { listenForChanges } from '../../src/db/core/changes.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { createServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { createMetrics } from '../../src/metrics/start.ts'
+import { createMetrics } from '../../src/metrics/server.ts'
+import { withoutChain } from '../../test/http/edge/no-chain.ts'
 import { CONNECTIONS } from '../lib/reads-setup.ts'
 
 const [url = '', mode] = process.argv.slice(2)
@@ -18,16 +19,12 @@ const app = createServer({
   sql,
   readSql: sql,
   changes,
-  readings: null,
-  passes: null,
-  syncer: null,
-  operator: null,
+  ...withoutChain(sql),
   priceFeed: null,
   checksum,
   recoverSigner,
   verifyContractWallet: null,
   proveContractWallet: null,
-  chainIdMatches: null,
   meters: createMetrics(silentLog).meters,
   settings: {
     chainId: 31337,

@@ -234,7 +234,6 @@ async function blockBeforeFirst(
   if (block) return block
   throw new ChainFault(
     `the provider does not show block ${number}, with which the payments wallet's balance begins: until one does, we do not find value that comes by an internal call. If this lasts, put a provider with the whole history first in RPC_URL`,
-    { retryable: true },
   )
 }
 

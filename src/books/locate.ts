@@ -130,6 +130,6 @@ async function readBetween(
 /** A block as the ledger stored it, or else from the provider. */
 export async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block> {
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
-  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  if (!block) throw new ChainFault(`the provider has no block ${number}`)
   return block
 }

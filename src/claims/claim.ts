@@ -59,7 +59,7 @@ async function claimFound(
 /** Reads the transaction from the chain. Throws a ChainFault if no provider answers in time. */
 function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling, txHash: Hash) {
   return within(readMs, chain.transaction(txHash), (): never => {
-    throw new ChainFault(`the transaction was not read within ${readMs} ms`, { retryable: true })
+    throw new ChainFault(`the transaction was not read within ${readMs} ms`)
   })
 }
 

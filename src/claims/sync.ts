@@ -82,7 +82,7 @@ function askWithin({ pollPolicy: { readMs } }: Polling): Ask {
   const end = performance.now() + readMs
   return (reading) =>
     within(Math.max(0, end - performance.now()), reading, (): never => {
-      throw new ChainFault(`the chain did not answer within ${readMs} ms`, { retryable: true })
+      throw new ChainFault(`the chain did not answer within ${readMs} ms`)
     })
 }
 

@@ -141,46 +141,46 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   const { selection } = facts
   const tier = judgedBy(selection, facts)
   const baseEvidence = baseEvidenceOf(tier, facts)
-  const held = (reason: JudgedReason, evidence: Evidence): Verdict => ({
+  const hold = (reason: JudgedReason, evidence: Evidence): Verdict => ({
     kind: 'held',
     reason,
     tier,
     evidence: { rule: reason, ...baseEvidence, ...evidence },
   })
 
-  if (facts.isToOldWallet) return held('oldWallet', {})
-  if (facts.senderDenied) return held('senderDenied', {})
-  if (tier === null) return held('wrongAmount', {})
+  if (facts.isToOldWallet) return hold('oldWallet', {})
+  if (facts.senderDenied) return hold('senderDenied', {})
+  if (tier === null) return hold('wrongAmount', {})
   const times = timesOf(tier, facts)
   if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'opening' }
-  if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
+  if (selection.kind !== 'onSale') return hold(REASON_NOT_SOLD[selection.kind], times)
 
   const list = judgeList(tier, facts)
   if (list === null) return { kind: 'undecided', missing: 'list' }
-  if (!list.isMet) return held('notListed', list.evidence)
+  if (!list.isMet) return hold('notListed', list.evidence)
 
   const allowance = allowanceOf(tier, facts)
-  if (!isWithinAllowance(tier, facts)) return held('tierAllowance', allowance)
+  if (!isWithinAllowance(tier, facts)) return hold('tierAllowance', allowance)
 
   // Rules that hold a payment for good come first. A payment that gets this far would be minted, now or once there is room.
-  if (facts.beforeRestore) return held('recheck', allowance)
+  if (facts.beforeRestore) return hold('recheck', allowance)
 
   const { supply } = selection
   const room = roomOf(supply, facts)
   // We read no further facts for a payment that has no place.
-  if (room === 'none') return held('soldOut', { ...placeOf(supply, facts), ...times })
+  if (room === 'none') return hold('soldOut', { ...placeOf(supply, facts), ...times })
 
   if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
   const retrySec = retrySecOf(selection)
   const payer = judgePayer(facts.payer, retrySec)
   if (payer.kind === 'undecided') return { kind: 'undecided', missing: 'payer' }
-  if (payer.kind === 'held') return held('contractWallet', { ...allowance, ...payer.evidence })
+  if (payer.kind === 'held') return hold('contractWallet', { ...allowance, ...payer.evidence })
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
-  if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
+  if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return hold('walletLimit', wallet)
 
   const holding = judgeHolding(tier, facts, retrySec)
   if (holding === null) return { kind: 'undecided', missing: 'holding' }
-  if (!holding.isMet) return held('holding', holding.evidence)
+  if (!holding.isMet) return hold('holding', holding.evidence)
   if (room === 'reserved') return { kind: 'undecided', missing: 'place' }
 
   return {

@@ -36,6 +36,10 @@ export function inEther(amount: bigint): string {
   return `${digits.slice(0, -18)}${decimals && `.${decimals}`}`
 }
 
+/** A time in unix seconds as ISO 8601; null stays null. */
+export const isoOf = <Sec extends number | null>(sec: Sec) =>
+  (sec === null ? null : new Date(sec * 1000).toISOString()) as Sec extends null ? null : string
+
 /** Sums amounts. Throws a RangeError above 2^256 - 1. */
 export function sumWei(values: Iterable<bigint>): Wei {
   let total = 0n

@@ -46,7 +46,7 @@ export interface Route {
 export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLimits, route: Route): Reading {
   const { chain, rules } = ctx
   const { target, pace } = route
-  let begun: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
+  let prefetch: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
   let read = 0
 
   function begin(place: Place): void {
@@ -54,13 +54,13 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     if (from > target || read >= route.readMax || run.outOfTime()) return
     const range = readFrom(place, from)
     range.catch(() => {})
-    begun = { parent: place?.hash ?? null, range }
+    prefetch = { parent: place?.hash ?? null, range }
   }
 
   async function readFrom(place: Place, from: number): Promise<ObservedRange> {
     const parent = place?.hash ?? (await parentOf(chain, from))
-    const surveyed = await surveyFrom(from, parent)
-    if (surveyed) return surveyed
+    const survey = await surveyFrom(from, parent)
+    if (survey) return survey
     const size = Math.min(rangeSize(target - from + 1), route.readMax - read)
     return chain.observe(from, Math.min(target, from + size - 1, pace.readEnd(from) ?? target), parent)
   }
@@ -69,16 +69,16 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     const end = Math.min(target, route.surveyTo, pace.surveyEnd(from) ?? 0)
     if (parent === null || end - from + 1 < (rules.survey ?? SURVEY).blocksMin) return null
     const began = performance.now()
-    const surveyed = await surveyRange(ctx, { from, to: end, parent })
-    const last = surveyed?.blocks.at(-1)?.number
+    const survey = await surveyRange(ctx, { from, to: end, parent })
+    const last = survey?.blocks.at(-1)?.number
     if (last === undefined) pace.failed(from)
     else pace.succeeded(performance.now() - began, last < end ? last - from + 1 : null)
-    return surveyed
+    return survey
   }
 
   async function end(): Promise<void> {
-    await begun?.range.catch(() => {})
-    begun = null
+    await prefetch?.range.catch(() => {})
+    prefetch = null
   }
 
   return {
@@ -90,17 +90,17 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     end,
     async after(place) {
       // Another run has moved the cursor, so the range that we have begun to read does not follow it.
-      if (begun && begun.parent !== (place?.hash ?? null)) await end()
-      if (!begun) begin(place)
-      const range = begun?.range ?? null
-      begun = null
+      if (prefetch && prefetch.parent !== (place?.hash ?? null)) await end()
+      if (!prefetch) begin(place)
+      const range = prefetch?.range ?? null
+      prefetch = null
       return range
     },
   }
 }
 
 /** At most half of the remaining blocks, so that the last range to store is small. */
-const rangeSize = (left: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_MIN, Math.ceil(left / 2)))
+const rangeSize = (distance: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_MIN, Math.ceil(distance / 2)))
 
 /** The hash of the block before a ledger's first range. It is not stored, so we ask the provider. Null before block 0. */
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {

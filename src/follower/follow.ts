@@ -149,18 +149,18 @@ async function storeUpTo(
       // We must store nothing from another chain, and a chain that has split off may have blocks that follow the ledger's. We check the chain id only
       // after reading, so that the provider that returned the blocks answers.
       await assertOwnChain(ctx)
-      const stored = await storeRange(ctx, range, result.cursor, head.number)
+      const progress = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
-      if (!stored) {
+      if (!progress) {
         // Another instance has followed in the meantime, or a wallet was added. Continue from the block that the ledger is at by now.
         result.cursor = await readCursor(ctx.pool)
         continue
       }
       result.fromBlock ??= result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
-      result.toBlock = stored.cursor.number
-      result.cursor = stored.cursor
-      result.detected += stored.detected
-      result.minted += stored.minted
+      result.toBlock = progress.cursor.number
+      result.cursor = progress.cursor
+      result.detected += progress.detected
+      result.minted += progress.minted
     }
   } finally {
     await reading.end()
@@ -222,10 +222,10 @@ async function canonicalCursor(
  * provider: the ledger followed a longer fork, which the chain may take long to outgrow.
  */
 async function isLeft({ pool, chain }: LedgerDb & ChainRead, number: number): Promise<boolean> {
-  const stored = await readBlock(pool, number)
-  if (!stored || chain.providers.length === 0) return false
+  const own = await readBlock(pool, number)
+  if (!own || chain.providers.length === 0) return false
   const hashes = (await blocksAt(chain, number)).flatMap(({ block }) => block?.hash ?? [])
-  const others = hashes.filter((hash) => hash !== stored.hash)
+  const others = hashes.filter((hash) => hash !== own.hash)
   const most = Math.max(0, ...[...Map.groupBy(others, (hash) => hash).values()].map(({ length }) => length))
   return most >= Math.min(VOICES, chain.providers.length) && most > hashes.length - others.length
 }
@@ -242,12 +242,12 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
   let fork: Block | null = null
   while (low <= high) {
     const middle = Math.floor((low + high) / 2)
-    const stored = await readBlock(ctx.pool, middle)
+    const own = await readBlock(ctx.pool, middle)
     const canonical = await ctx.chain.block(middle)
     if (!canonical)
       throw new ChainFault(`the provider has no block ${middle}, which is below its head`, { retryable: true })
-    if (stored && stored.hash === canonical.hash) {
-      fork = stored
+    if (own && own.hash === canonical.hash) {
+      fork = own
       low = middle + 1
     } else {
       high = middle - 1

@@ -150,9 +150,13 @@ export async function assertNotTooDeep(
  */
 export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
-  const finalized = await readFinalized(ctx.pool)
-  if (finalized && (fork === null || fork.number < finalized.number))
-    throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
+  const finalizedBlock = await readFinalized(ctx.pool)
+  if (finalizedBlock && (fork === null || fork.number < finalizedBlock.number))
+    throw new HaltFault('pastFinalized', {
+      forkBlock: fork?.number ?? null,
+      forkHash: fork?.hash ?? null,
+      finalized: finalizedBlock,
+    })
 }
 
 /** Records up to which block the followed chain is final. A reorganisation that goes deeper halts the passes. */

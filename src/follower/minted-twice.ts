@@ -19,16 +19,16 @@ const MINTED_TWICE = 'mintedTwice'
 export class MintedTwiceFault extends ChainFault {
   readonly minted: readonly NewNode[]
 
-  constructor(minted: readonly NewNode[], cause: unknown) {
+  constructor(mints: readonly NewNode[], cause: unknown) {
     super('the chain minted a node that the ledger already has', { retryable: true, cause })
     this.name = 'MintedTwiceFault'
-    this.minted = minted
+    this.minted = mints
   }
 }
 
 /** Turns the error of a duplicate node into a MintedTwiceFault; returns any other error unchanged. */
-export function asMintedTwice(error: unknown, minted: readonly NewNode[]): unknown {
-  return isDuplicate(error, 'nodes') ? new MintedTwiceFault(minted, error) : error
+export function asMintedTwice(error: unknown, mints: readonly NewNode[]): unknown {
+  return isDuplicate(error, 'nodes') ? new MintedTwiceFault(mints, error) : error
 }
 
 /**

@@ -38,10 +38,8 @@ export async function noteRestore(
   const theirs = work.filter((event) => unknown.has(event.txHash))
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
   // If the node went to a wallet that is not the payer's, a thief minted it.
-  const minted = theirs.flatMap((event) =>
-    event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
-  )
-  if (!ours && (await countUnjudged(sql, minted)) === 0) return false
+  const mints = theirs.flatMap((event) => (event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : []))
+  if (!ours && (await countUnjudged(sql, mints)) === 0) return false
   if (await raiseRecheck(sql, headBlock)) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =

@@ -68,7 +68,7 @@ export async function rewindTo(
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
-    const refunded = await readRefundedAbove(sql, height)
+    const refunds = await readRefundedAbove(sql, height)
     // The order matters. Payments release their nodes first; withdrawals go before the rounds that paid them, and cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, height)
     await detachOrphans(sql)
@@ -100,7 +100,7 @@ export async function rewindTo(
     }
     await writeAudit(sql, { ...cause, detail })
     // A rescan reads the same blocks again, so no payment is lost.
-    if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
+    if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunds)
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
     ctx.log.warn({ ...cause, ...detail }, 'the ledger was rewound')
@@ -111,8 +111,8 @@ export async function rewindTo(
 }
 
 /** Reports payments that are refunded or about to be, and whose blocks were reorganised out. We may never have received them. */
-async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
-  for (const { ref, refundTxHash, valueWei } of refunded) {
+async function alarmRefunded(ctx: Logging, sql: Sql, refunds: readonly RefundedPayment[]): Promise<void> {
+  for (const { ref, refundTxHash, valueWei } of refunds) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }
     const says = 'a reorganisation removed a payment that is refunded, or about to be'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundOfOrphaned', subject: ref, detail })

@@ -279,8 +279,12 @@ async function settlePayments(
 
   // A node may be there before its payment: a reorganisation moved the payment to a later block, or someone else minted with the payment's ref.
   const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
-  const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
-  await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
+  const mintedRefs = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
+  await adopt(ctx, sql, [
+    ...came,
+    ...mintedRefs,
+    ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet'))),
+  ])
   await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))
 
   const skippedFor = (code: number) => refsOf(changes.skipped.filter(({ reason }) => reason === code))

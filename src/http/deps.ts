@@ -18,14 +18,13 @@ export interface HttpDeps {
   readonly readSql: Pool
   /** Reports when memoised reads are stale. If null, nothing is memoised. */
   readonly changes: LedgerNotifications | null
-  /** The chain's own readings; each is null if it failed. Null if there is no chain; then every reading counts as null. */
-  readonly readings: Readings | null
-  /** The passes; null if they cannot run here (no chain). Then the cron routes and claims answer 503. */
-  readonly passes: Passes | null
-  /** Looks up minted nodes on the chain. Null if there is no chain; then sync answers 503. */
-  readonly syncer: Syncer | null
-  /** Parts for the operator's acts and readings. Null if there is no chain; then their routes answer 503. */
-  readonly operator: OperatorDeps | null
+  /** The chain's own readings; each is null if it failed, and none is late. */
+  readonly readings: Readings
+  readonly passes: Passes
+  /** Looks up minted nodes on the chain. */
+  readonly syncer: Syncer
+  /** Parts for the operator's acts and readings. */
+  readonly operator: OperatorDeps
   /**
    * Asks the upstream for the ether price once; null if it returned nothing usable. Called at most once a minute, counted over all instances. Null if
    * no upstream is configured.
@@ -52,8 +51,8 @@ export interface HttpDeps {
   readonly proveContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<{ deployed: boolean } | null>)
     | null
-  /** Whether the provider is still on the configured chain, for readiness. Null if we could not ask, which does not fail readiness. */
-  readonly chainIdMatches: (() => Promise<boolean | null>) | null
+  /** Whether the provider is still on the configured chain, for readiness. Throws if it does not answer, which does not fail readiness. */
+  readonly chainIdMatches: () => Promise<boolean>
   /** True once the service is stopping. Then it is not ready, and keeps no connection open. Left out if it never stops. */
   readonly draining?: () => boolean
   /** Limits of connections. If left out, derived from how many files this process may open. */

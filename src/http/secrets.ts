@@ -1,5 +1,5 @@
 // Compares callers' values with secrets, in a time that reveals nothing about either. The admin key is compared in routes/admin/guard.ts
-// (inEnvironment), the cron key in routes/cron-*.ts, cookies in session/session.ts.
+// (inEnvironment), the cron key in routes/cron.ts, cookies in session/session.ts.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 

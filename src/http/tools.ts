@@ -1,7 +1,6 @@
 // What the routes share besides their dependencies, built once per server.
 import { openFilesMax } from '../lib/open-files.ts'
 import { type ChainLine, createChainLine } from './chain-line.ts'
-import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
 import { type ConnectionLimits, connectionLimits } from './edge/connections.ts'
@@ -21,7 +20,6 @@ export interface Tools {
   queryReplica: DatabaseRead
   /** Access to the primary, for writes and for reads that must not lag. */
   queryPrimary: DatabaseRead
-  snapshot: ContractSnapshot
   /** The queue in which claims and syncs wait to ask the chain. */
   chainLine: ChainLine
   ledgerKeys: LedgerKeys
@@ -68,7 +66,6 @@ export function buildTools(deps: HttpDeps): Tools {
     challenges: new Challenges(deps.settings, deps.clock),
     connectionLimits: limits,
     watches: watchesOf(deps, limits.total),
-    snapshot: contractSnapshot(deps.readings, deps.monotonicClock),
     chainLine: createChainLine(deps),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     cached: cached as Tools['cached'],

@@ -37,7 +37,7 @@ export class FailpointError extends KnownError {
   }
 }
 
-let armed: string | null = null
+let armedPoint: string | null = null
 
 /**
  * Arms a failpoint for this process; does nothing without a name. Throws a FailpointError if the name is unknown. In production it always throws,
@@ -49,7 +49,7 @@ export function armFailpoint(name: string | undefined, { production }: { product
     throw new FailpointError('NODE_LEDGER_FAILPOINT is for tests: with NODE_ENV=production it is refused.')
   if (!(FAILPOINTS as readonly string[]).includes(name))
     throw new FailpointError(`NODE_LEDGER_FAILPOINT: there is no point ${name}. There are: ${FAILPOINTS.join(', ')}.`)
-  armed = name
+  armedPoint = name
 }
 
 /** Thrown by a simulation instead of killing the process. Code that survives other errors must not survive this one. */
@@ -69,6 +69,6 @@ export function watchFailpoints(hit: ((name: Failpoint) => void) | null): void {
 
 /** Kills this process if the failpoint is armed. No cleanup runs, and no connection is closed properly. */
 export function failpoint(name: Failpoint): void {
-  if (name === armed) process.kill(process.pid, 'SIGKILL')
+  if (name === armedPoint) process.kill(process.pid, 'SIGKILL')
   watch?.(name)
 }

@@ -22,8 +22,8 @@ export function readDate(text: string): number | undefined {
 }
 
 /** Reads unix seconds, a date, or a span from now on. Undefined if it is none of them. */
-export function readTime(given: unknown, nowSec: number): number | undefined {
-  const text = String(given)
+export function readTime(input: unknown, nowSec: number): number | undefined {
+  const text = String(input)
   const time = /^(0|[1-9]\d{0,12})$/.test(text)
     ? Number(text)
     : SPAN.test(text)

@@ -13,7 +13,7 @@ const send: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseD
 )
 
 /** The agent for requests that do not name a dispatcher. */
-const shared = new Agent()
+const sharedAgent = new Agent()
 
 type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
   dispatcher?: Dispatcher
@@ -25,7 +25,7 @@ type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'heade
  */
 export function request(
   url: string,
-  { dispatcher = shared, ...options }: RequestOptions,
+  { dispatcher = sharedAgent, ...options }: RequestOptions,
 ): Promise<Dispatcher.ResponseData> {
   const { origin, pathname, search, username, password } = new URL(url)
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')

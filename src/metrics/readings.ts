@@ -6,7 +6,6 @@ import { coverOf } from '../domain/cover.ts'
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import type { AccountReader, ChainReader, Readings } from '../ports/chain.ts'
-import { ether } from './samples.ts'
 
 /** How long scrapes share a read, and how long a read may take. Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
@@ -45,6 +44,9 @@ const figure = (name: keyof typeof HELP, value: Sample['value'], labels: Sample[
   value,
 })
 
+/** Wei as ether, for display only: 15 digits are exact. Never compute money from it. */
+const ether = (wei: bigint): number => Number(wei) / 1e18
+
 /** Builds the function that reads all samples. It never throws, and returns within about two seconds. */
 export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> {
   const accounts = (['minter', 'distributor'] as const).flatMap((role) => {
@@ -62,7 +64,6 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
     role,
     read: sharedReading(async () => ({ balanceWei: await account.balance(), nonce: await account.nonce() }), FUNDS),
   }))
-  const cover = sharedReading(() => deps.readings.cover(), FUNDS)
 
   const fundsSamples = async ({ role: sender, read }: (typeof funds)[number]) => {
     const reading = await read()
@@ -76,7 +77,7 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
     const [figures, newest, contract, ...ofSenders] = await Promise.all([
       ledger(),
       head(),
-      cover(),
+      deps.readings.cover(),
       ...funds.map(fundsSamples),
     ])
     const behind = (headAt: number | undefined, name: string) => {

@@ -2,13 +2,13 @@
 import type { FailedProof, ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** If it is retryable, try again later, or at another provider. If not, this is not the configured chain: stop, and report it. */
+/** It is retryable unless its thrower says otherwise: try again later, or at another provider. If not, this is not the configured chain: stop. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
 
-  constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
-    super(options.retryable ? 'retryable' : 'fatal', message, { cause: options.cause })
+  constructor(message: string, { retryable = true, cause }: { retryable?: boolean; cause?: unknown } = {}) {
+    super(retryable ? 'retryable' : 'fatal', message, { cause })
     this.name = 'ChainFault'
   }
 
@@ -31,7 +31,7 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
 /** The first block that a provider returned does not follow the last block in our ledger, because the chain has replaced that block since. */
 export class PartedFault extends ChainFault {
   constructor(message: string) {
-    super(message, { retryable: true })
+    super(message)
     this.name = 'PartedFault'
   }
 }
@@ -48,7 +48,7 @@ export class ProofFault extends ChainFault {
   readonly isFalse: boolean
 
   constructor(part: ProvenPart, blockNumber: number, says: string, { isFalse = true }: { isFalse?: boolean } = {}) {
-    super(`${part} of block ${blockNumber}: not proven: ${says}`, { retryable: true })
+    super(`${part} of block ${blockNumber}: not proven: ${says}`)
     this.name = 'ProofFault'
     this.part = part
     this.blockNumber = blockNumber
@@ -87,7 +87,7 @@ export class RpcFault extends ChainFault {
   readonly rpcError: RpcError | null
 
   constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {
-    super(message, { retryable: true })
+    super(message)
     this.name = 'RpcFault'
     this.trouble = trouble
     this.rpcError = rpcError
@@ -101,7 +101,7 @@ export class RpcFault extends ChainFault {
 /** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce was used. */
 export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
-    super(message, { retryable: true, cause })
+    super(message, { cause })
     this.name = 'SignerFault'
   }
 

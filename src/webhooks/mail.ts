@@ -7,12 +7,11 @@ import type { MailTarget } from '../domain/webhooks/receiver.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
 import { messageOf } from '../lib/errors.ts'
 import { linesOf, sentenceOf } from './chat.ts'
-import type { PostResult } from './post.ts'
+import { ERROR_TEXT_MAX, type PostResult, resultSince } from './post.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
 /** The time limit. Mail servers greet slowly to deter spammers. The lease of a delivery is longer than this. */
 const TIMEOUT_MS = 30_000
-const ERROR_TEXT_MAX = 300
 
 export interface Mail {
   target: MailTarget
@@ -28,13 +27,7 @@ export async function sendMail(
   mail: Mail,
   { allowPrivate, timeoutMs = TIMEOUT_MS }: { allowPrivate: boolean; timeoutMs?: number },
 ): Promise<PostResult> {
-  const startedAt = performance.now()
-  const resultOf = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
-    status,
-    error,
-    isForbidden,
-    durationMs: Math.round(performance.now() - startedAt),
-  })
+  const resultOf = resultSince(performance.now())
   let socket: Socket | null = null
   const attempt = async () => {
     socket = await openSocket(mail.target, allowPrivate)

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 15_000
 const CONNECT_MS = 10_000
 /** How much of an answer we read. Only its status matters, but if we read a little more, the connection can be reused. */
 const ANSWER_BYTES_MAX = 16 * 1024
-const ERROR_TEXT_MAX = 300
+export const ERROR_TEXT_MAX = 300
 
 export interface PostResult {
   /** The status of the answer; null if none came. */
@@ -27,6 +27,14 @@ export interface Poster {
   close(): Promise<void>
 }
 
+/** Makes the result of an attempt that began then. */
+export const resultSince =
+  (startedAt: number) =>
+  (status: number | null, error: string | null, isForbidden = false): PostResult => ({
+    ...{ status, error, isForbidden },
+    durationMs: Math.round(performance.now() - startedAt),
+  })
+
 /** Builds the poster. `allowPrivate` allows targets in private networks. */
 export function createPoster({
   allowPrivate,
@@ -39,13 +47,7 @@ export function createPoster({
   const agent = new Agent({ connect, connections: 8, pipelining: 1 })
   return {
     async post(url, headers, body) {
-      const startedAt = performance.now()
-      const resultOf = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
-        status,
-        error,
-        isForbidden,
-        durationMs: Math.round(performance.now() - startedAt),
-      })
+      const resultOf = resultSince(performance.now())
       try {
         if (!allowPrivate) assertSafe(new URL(url))
         const signal = AbortSignal.timeout(timeoutMs)

@@ -104,7 +104,7 @@ const ADMIN_PAGES = ['docs/ADMIN.md', 'docs/BOOKS.md', 'docs/WEBHOOKS.md', 'docs
 test('every route of the operator that is documented is there', () => {
   const secrets = { sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
   const settings = { publicUrl: 'http://x', frameAncestors: [], ...secrets }
-  const served = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
+  const served = buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never))
     .filter(({ path, methods }) => path.startsWith('/api/admin/') && methods !== 'any')
     .flatMap(({ path, methods }) => [...methods].map((method) => `${method} ${path.replace('/api/admin/', '')}`))
   const documented = ADMIN_PAGES.map(readPage)

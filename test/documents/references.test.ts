@@ -122,7 +122,7 @@ function unknownVariables(page: Page): string[] {
 
 const secrets = { sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
 const settings = { publicUrl: 'http://x', frameAncestors: [], ...secrets }
-const ROUTES = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never)).map(
+const ROUTES = buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never)).map(
   ({ path, methods }) => ({ parts: path.split('/'), methods: methods === 'any' ? ['GET', 'POST'] : [...methods] }),
 )
 

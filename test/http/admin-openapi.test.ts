@@ -45,7 +45,7 @@ describe('the operator’s document', () => {
       previousSessionSecret: null,
       adminKeys: [],
     }
-    const routes = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
+    const routes = buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never))
     const served = routes
       .filter(({ path, methods }) => (path.startsWith(PREFIX) || IS_DOOR.test(path)) && methods !== 'any')
       .flatMap(({ path, methods }) =>

@@ -194,8 +194,7 @@ describe('cron routes', () => {
   })
 
   it('answer 503 without a reachable chain, and 500 without details for a bug', async () => {
-    for (const [passesOrNull, status] of [
-      [null, 503],
+    for (const [given, status] of [
       [
         {
           ...passes,
@@ -206,7 +205,7 @@ describe('cron routes', () => {
       ],
       [{ ...passes, payments: () => Promise.reject(new TypeError('undefined is not a function at SECRET_ENV')) }, 500],
     ] as const) {
-      const broken = await startService({ passes: passesOrNull })
+      const broken = await startService({ passes: given })
       const answer = await broken.get('/api/cron/payments', { headers: key })
       assert.equal(answer.status, status)
       assert.doesNotMatch(answer.text, /SECRET|rpc|undefined/)

@@ -24,7 +24,7 @@ describe('the document', () => {
       previousSessionSecret: null,
       adminKeys: [],
     }
-    const routes = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
+    const routes = buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never))
     const served = routes
       .filter((route) => !UNDOCUMENTED.test(route.path))
       .map((route) => [route.path.replaceAll(/:(\w+)/g, '{$1}'), [...route.methods].sort()] as const)
@@ -50,7 +50,7 @@ describe('the document', () => {
       previousSessionSecret: null,
       adminKeys: [],
     }
-    for (const route of buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))) {
+    for (const route of buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never))) {
       if (UNDOCUMENTED.test(route.path)) continue
       const operations = document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]
       for (const { responses } of Object.values(operations) as { responses: Record<string, { headers?: object }> }[]) {

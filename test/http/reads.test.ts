@@ -484,16 +484,3 @@ it('answers 503 in time while every connection is taken, and 200 when one is fre
   await narrow.end()
   await service.close()
 })
-
-it('never lets a slow, broken or absent chain slow or fail a node’s page', async () => {
-  const never = new Promise<never>(() => {})
-  for (const node of [() => never, () => Promise.reject(new Error('boom'))]) {
-    const service = await startService({ readings: { ...readings, node, cover: () => never, paused: () => never } })
-    await insertSmallLedger(service.sql)
-    const started = performance.now()
-    const { status, json } = await service.get('/api/node/1')
-    assert.deepEqual([status, json.chain], [200, null])
-    assert.ok(performance.now() - started < 1_000)
-    await service.close()
-  }
-})

@@ -18,7 +18,7 @@ test('a flood of unkeyed requests to every route makes few series, and a second 
   const service = await startService({ meters })
   const secrets = { sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
   const settings = { publicUrl: 'http://x', frameAncestors: [], ...secrets }
-  const routes = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
+  const routes = buildRoutes(buildTools({ settings, changes: null, clock: () => 0 } as never))
   const series = async () => {
     const lines = (await registry.metrics()).split('\n')
     return lines.filter((line) => line !== '' && !line.startsWith('#')).length

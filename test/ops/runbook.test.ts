@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { check, findingOf, runChecks } from '../../src/checks/check.ts'
 import { CHECKS } from '../../src/checks/table.ts'
+import { inspectConfig } from '../../src/config/load.ts'
+import { LAG_SEC, STUCK_SEC } from '../../src/domain/health.ts'
 import { KINDS, linksOf } from '../../src/domain/webhooks/kinds.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -78,6 +80,18 @@ test('an alert is of a check, or of what no check can see', async () => {
   )
   assert.equal((await runChecks({ halted }, null))[0]?.runbook, 'NodeLedgerHalted')
   assert.equal(findingOf('passes.halt', 'not halted', 'NodeLedgerHalted').runbook, null)
+})
+
+test('alerts have the bounds of the checks', () => {
+  const { staleAfterSec } = inspectConfig({}, { readFile: () => '' }).config
+  for (const [figure, bound] of [
+    [/node_ledger_pass_last_success_timestamp_seconds\{pass="\w+"\}\) > (\d+)/g, staleAfterSec],
+    [/node_ledger_outbox_pending_age_seconds(?:\{sender="\w+"\})?\) > (\d+)/g, STUCK_SEC],
+    [/node_ledger_lag_seconds\) [<>] (\d+)/g, LAG_SEC],
+  ] as const) {
+    const bounds = rules.flatMap(({ expr }) => [...expr.matchAll(figure)].map((match) => Number(match[1])))
+    assert.deepEqual([...new Set(bounds)], [bound], String(figure))
+  }
 })
 
 test('every event that needs a person has a section and vice versa, linked to it and its place', () => {

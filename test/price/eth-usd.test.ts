@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { fetchEthUsd, readPrice } from '../../src/price/eth-usd.ts'
 
 let url: string
@@ -56,7 +56,7 @@ test('user and password of the URL are sent', async () => {
   assert.equal(Buffer.from(given?.replace('Basic ', '') ?? '', 'base64').toString(), 'us@er:pass:word')
 })
 
-test('the request is a GET for JSON, compressed by gzip at most', async () => {
+test('the request is a GET for JSON, uncompressed', async () => {
   let asked: IncomingMessage | undefined
   respond = (request, response) => {
     asked = request
@@ -64,14 +64,7 @@ test('the request is a GET for JSON, compressed by gzip at most', async () => {
   }
   assert.equal(await fetchEthUsd({ url, field: 'data.amount' }), 3000)
   const { accept, 'accept-encoding': encoding } = asked?.headers ?? {}
-  assert.deepEqual([asked?.method, accept, encoding], ['GET', 'application/json', 'gzip'])
-})
-
-test('compressed answers are read', async () => {
-  const body = '{"data":{"amount":3000}}'
-  assert.equal(await priceOf(gzipSync(body), { 'content-encoding': 'gzip' }), 3000)
-  assert.equal(await priceOf(deflateSync(body), { 'content-encoding': 'deflate' }), 3000)
-  assert.equal(await priceOf(brotliCompressSync(body), { 'content-encoding': 'br' }), 3000)
+  assert.deepEqual([asked?.method, accept, encoding], ['GET', 'application/json', 'identity'])
 })
 
 const nonsense: [sentence: string, amount: string][] = [
@@ -120,17 +113,12 @@ test('a redirect is not followed', async () => {
   assert.equal(requests, 2)
 })
 
-test('more than 64 KiB is not read, sent or inflated', async () => {
+test('more than 64 KiB is not read', async () => {
   const padded = (bytes: number) => '{"data":{"amount":3000}}'.padEnd(bytes)
   assert.equal(await priceOf(padded(64 * 1024)), 3000)
   assert.equal(await priceOf(padded(64 * 1024 + 1)), null)
   const large = `{"data":{"amount":3000},"pad":"${'x'.repeat(70_000)}"}`
   assert.equal(await priceOf(large), null)
-  const bomb = Buffer.alloc(100 * 1024 * 1024, 32)
-  assert.equal(await priceOf(gzipSync(large), { 'content-encoding': 'gzip' }), null)
-  const before = process.memoryUsage().rss
-  assert.equal(await priceOf(gzipSync(bomb), { 'content-encoding': 'gzip' }), null)
-  assert.ok(process.memoryUsage().rss - before < 50 * 1024 * 1024)
 })
 
 test('an endless answer is left, and the upstream’s connection closed', async () => {
@@ -163,7 +151,7 @@ test('an upstream that stalls, before or within its answer, is left after three 
 })
 
 test('an encoding that was not asked for, a closed port and an invalid URL are no price', async () => {
-  assert.equal(await priceOf('{"data":{"amount":3000}}', { 'content-encoding': 'zstd' }), null)
+  assert.equal(await priceOf(gzipSync('{"data":{"amount":3000}}'), { 'content-encoding': 'gzip' }), null)
   for (const bad of ['http://127.0.0.1:9/', 'not a url', 'ftp://127.0.0.1/']) {
     assert.equal(await fetchEthUsd({ url: bad, field: 'a' }), null)
   }

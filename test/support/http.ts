@@ -11,6 +11,7 @@ import type { Address } from '../../src/domain/units.ts'
 import type { HttpDeps, HttpSettings } from '../../src/http/deps.ts'
 import { createServer, type HttpServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { NO_READINGS, withoutChain } from '../http/edge/no-chain.ts'
 import { type Answer, assertAnswer } from './http-contract.ts'
 import { walletOf } from './http-ledger.ts'
 import { createDatabase } from './postgres.ts'
@@ -64,6 +65,7 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
     clock: () => clock.now,
     monotonicClock: rest.clock ?? (() => clock.now),
     ...rest,
+    readings: { ...NO_READINGS, ...rest.readings },
     settings: { ...plainSettings, ...settings },
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -115,17 +117,13 @@ function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' |
   return {
     sql,
     readSql: sql,
-    readings: null,
-    passes: null,
-    syncer: null,
-    operator: null,
+    ...withoutChain(sql),
     priceFeed: null,
     checksum: (address) => getAddress(address),
     recoverSigner: async (message, signature) =>
       (await recoverMessageAddress({ message, signature })).toLowerCase() as Address,
     verifyContractWallet: null,
     proveContractWallet: null,
-    chainIdMatches: null,
     log: silentLog,
   }
 }

@@ -20,7 +20,7 @@ export function agreedReads(
   }
   const blockAt = async (number: number) => {
     const block = agreedAnswer(await ofAll((provider) => provider.block(number)), keyOf)
-    if (block === null) throw new ChainFault(`no two providers agree on block ${number}`, { retryable: true })
+    if (block === null) throw new ChainFault(`no two providers agree on block ${number}`)
     return block
   }
   return {

@@ -10,7 +10,7 @@ import { proveHeader } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict, wordsOf } from '../prove/verdict.ts'
-import type { RpcReads } from '../rpc/rpc.ts'
+import { ofEach, type RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, hash32, toQuantity } from '../rpc/wire.ts'
 import { readRaw } from './prove-block.ts'
 
@@ -48,7 +48,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
 
   /** A block that any node has if it has the head; null if not enough providers name a head. */
   async function newestOfAll(): Promise<number | null> {
-    const heads = await Promise.all(providers.map((rpc) => orNull(rpc.request('eth_blockNumber', []))))
+    const heads = await ofEach({ providers }, (rpc) => rpc.request('eth_blockNumber', []))
     const heights = heads.filter((head) => head !== null).map((head) => count(head, 'block number'))
     return heights.length < voices ? null : Math.max(0, Math.min(...heights) - BEHIND_HEAD)
   }

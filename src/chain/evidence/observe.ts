@@ -9,7 +9,7 @@ import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
 import type { WatchedAddresses } from '../../ports/chain.ts'
-import { PartedFault } from '../../ports/faults.ts'
+import { ChainFault, PartedFault } from '../../ports/faults.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from '../factory/events.ts'
 import { EMPTY_ROOT } from '../prove/account-proof.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
@@ -22,7 +22,7 @@ import type { WireHeader, WireLog, WireTransaction } from '../rpc/wire.ts'
 import { fields, header, list, NO_BLOOM, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf, otherFees } from './block-fees.ts'
-import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
+import { byBlock, isDoubtful, type LoggedBlock, ledgerLogs, rangeLogs, spareQuiet } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
 import { mayAct, type Proofs, proveActing } from './prove-block.ts'
 import { createReceiptProver, type Outcome, type Outcomes, readOutcomes } from './receipts.ts'
@@ -105,7 +105,7 @@ export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundn
     async observe({ from, to, parent, watching = defaults, head }) {
       const addresses = watchedBy(watching)
       // Logs first: if the provider rejects the range, we have not fetched any blocks yet.
-      const logsByBlock = from === to ? null : byBlock(await rangeLogs(rpc, defaults.factory, from, to))
+      const logsByBlock = from === to ? null : byBlock(await rangeLogs(rpc, ledgerLogs(defaults.factory), from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(addresses, numbers, { logsByBlock, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
@@ -173,9 +173,9 @@ interface Sight {
 
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'rawHeader' | 'proofs'> {
   const { concerns, bloomCheck, logsByBlock, isOurs, soundness } = sight
-  if (answer == null) return throwRetryable(`the provider has no block ${number}`)
+  if (answer == null) throw new ChainFault(`the provider has no block ${number}`)
   const statedHeader = header(answer)
-  if (statedHeader.number !== number) throwRetryable(`asked for block ${number}, got ${statedHeader.number}`)
+  if (statedHeader.number !== number) throw new ChainFault(`asked for block ${number}, got ${statedHeader.number}`)
   const addedFields = assertSound(soundness, answer, number)
   // The bloom may belong to other blocks, or mean something else since a fork that we do not know. We then treat the chain as one that does not fill
   // blooms.
@@ -183,7 +183,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   const head = isOfOthers ? { ...statedHeader, logsBloom: NO_BLOOM } : statedHeader
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   if (entries.length === 0 && isFilled(answer as Fields))
-    throwRetryable(`block ${number} came without its transactions`)
+    throw new ChainFault(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
@@ -203,7 +203,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
 function placeTransaction(entry: unknown, { number, hash }: WireHeader, index: number): WireTransaction {
   const tx = transaction(entry)
   if ((tx.index !== -1 && tx.index !== index) || (tx.blockHash ?? hash) !== hash)
-    throwRetryable(`block ${number} lists a transaction of another block`)
+    throw new ChainFault(`block ${number} lists a transaction of another block`)
   return { ...tx, index, blockHash: hash }
 }
 
@@ -245,7 +245,7 @@ function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   for (const [index, { header: head }] of blocks.entries()) {
     if (expectedParent !== null && head.parentHash !== expectedParent) {
       if (index === 0) throw new PartedFault(`block ${head.number} does not follow ${expectedParent}`)
-      throwRetryable(`block ${head.number} does not follow its parent`)
+      throw new ChainFault(`block ${head.number} does not follow its parent`)
     }
     expectedParent = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
   }
@@ -254,7 +254,7 @@ function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
 function checkPlaces(blocks: readonly SeenBlock[], logsByBlock: ReadonlyMap<Hash, WireLog[]> | null): void {
   const hashes = new Set(blocks.map((block) => block.header.hash))
   for (const [hash, logs] of logsByBlock ?? []) {
-    if (!hashes.has(hash)) throwRetryable(`a log of block ${logs[0]?.blockNumber} is from another fork`)
+    if (!hashes.has(hash)) throw new ChainFault(`a log of block ${logs[0]?.blockNumber} is from another fork`)
   }
 }
 

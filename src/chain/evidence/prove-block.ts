@@ -133,8 +133,7 @@ async function checkSenders(soundness: Soundness, transactions: readonly Fields[
 /** The bytes of a transaction of a block; null if the provider does not have that method. Throws a ChainFault if it does not answer. */
 export async function readRaw(rpc: RpcReads, blockHash: string, index: number): Promise<Uint8Array | null> {
   const reply = await rpc.call('eth_getRawTransactionByBlockHashAndIndex', [blockHash, toQuantity(index)])
-  if (!reply.ok && mayPass(reply.error))
-    throw new ChainFault(`the bytes of transaction ${index} were not read`, { retryable: true })
+  if (!reply.ok && mayPass(reply.error)) throw new ChainFault(`the bytes of transaction ${index} were not read`)
   const answer = reply.ok ? reply.result : null
   return typeof answer === 'string' && /^0x([0-9a-f]{2})+$/i.test(answer) ? hexToBytes(answer as `0x${string}`) : null
 }

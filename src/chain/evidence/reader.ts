@@ -71,7 +71,7 @@ function readerThrough(rpc: RpcReads, addresses: WatchedAddresses, soundness: So
 
   async function blockOrFault(number: number): Promise<Block> {
     const block = await blockAt(number)
-    if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+    if (!block) throw new ChainFault(`the provider has no block ${number}`)
     return block
   }
 
@@ -100,7 +100,6 @@ function readerThrough(rpc: RpcReads, addresses: WatchedAddresses, soundness: So
     block: blockAt,
 
     async observe(from, to, parent, watching) {
-      assertRange(from, to)
       // Ends after at most log2(SPAN_MAX) rounds, because each failure halves the span.
       for (;;) {
         const size = Math.min(to - from + 1, span)
@@ -212,11 +211,6 @@ function firstBlocks(
   return { firstBlockAt: find, agreedFirstBlockAt: find }
 }
 
-function assertRange(from: number, to: number): void {
-  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from)
-    throw new RangeError(`not a range of blocks: ${from} to ${to}`)
-}
-
 /** True for faults that a shorter range can avoid. */
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
@@ -256,7 +250,7 @@ async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<Transaction
   const answer = await rpc.request('eth_getTransactionByHash', [txHash])
   if (answer == null) return null
   const tx = transaction(answer)
-  if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`, { retryable: true })
+  if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`)
   const { from, to, valueWei, blockNumber, blockHash } = tx
   const view = { txHash, txIndex: tx.index, from, to, valueWei, blockNumber, blockHash, succeeded: null }
   if (blockHash === null) return view

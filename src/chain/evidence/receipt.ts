@@ -24,5 +24,5 @@ export async function readReceipt(
     if (error instanceof RpcFault && error.trouble === 'tooLarge') return 'tooLarge'
     throw error
   }
-  throw new ChainFault(`asked for the receipt of ${txHash}, got another`, { retryable: true })
+  throw new ChainFault(`asked for the receipt of ${txHash}, got another`)
 }

@@ -4,7 +4,7 @@ import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
 import type { WatchedAddresses } from '../../ports/chain.ts'
-import { ProofFault, RpcFault } from '../../ports/faults.ts'
+import { ChainFault, ProofFault, RpcFault } from '../../ports/faults.ts'
 import { factoryTopics } from '../factory/abi.ts'
 import { ledgerTopics } from '../factory/events.ts'
 import type { BloomCheck } from '../prove/bloom.ts'
@@ -27,7 +27,7 @@ import {
   type WireReceipt,
   type WireTransaction,
 } from '../rpc/wire.ts'
-import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
+import { completeLogs, type LoggedBlock, mayLog } from './logs/block-logs.ts'
 import { isOwn, mustBeWhole } from './prove-block.ts'
 import { agreedHashes } from './state/agreement.ts'
 
@@ -78,7 +78,7 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
     // The list may be short, or lack a part, although each single receipt is right.
     if (proof.verdict.kind !== 'proven' && txHashes.length <= SINGLE_MAX) {
       answers = (await readSingly(rpc, txHashes)) ?? receiptList
-      if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
+      if (!answers) throw new ChainFault(`the provider lacks receipts of block ${header.number}`)
       proof = await proveReceipts(rawHeader, answers)
       if (proof.verdict.kind === 'proven' && hasOthers(receiptList, answers ?? []))
         noteFailed(soundness, new ProofFault('receipts', header.number, OF_OTHERS), rpc.firstHost())
@@ -267,13 +267,14 @@ interface Wanted {
 const receiptCall = ({ tx }: Wanted): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] })
 
 function seenReceipt(addresses: WatchedAddresses, { tx, header }: Wanted, answer: unknown): SeenReceipt {
-  if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
+  if (answer == null)
+    throw new ChainFault(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
   const wireReceipt = receipt(answer, tx.gasPrice)
   if (wireReceipt.txHash !== tx.hash || wireReceipt.blockHash !== header.hash) {
-    throwRetryable(`the receipt of ${tx.hash} is not from block ${header.number}`)
+    throw new ChainFault(`the receipt of ${tx.hash} is not from block ${header.number}`)
   }
   if (wireReceipt.from !== null && (wireReceipt.from !== tx.from || wireReceipt.to !== tx.to)) {
-    throwRetryable(`the receipt of ${tx.hash} has a different sender or recipient from block ${header.number}`)
+    throw new ChainFault(`the receipt of ${tx.hash} has a different sender or recipient from block ${header.number}`)
   }
   // We need no fee for other people's transactions, because the books contain only our own fees.
   if (wireReceipt.feeWei === null && isAccountOfOurs(addresses, tx.from)) malformed('fee of a receipt')
@@ -294,7 +295,7 @@ function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Ha
   for (const ownReceipt of receipts) {
     // A call that failed leaves no log of the factory.
     if (!ownReceipt.succeeded && ownReceipt.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
-      throwRetryable(
+      throw new ChainFault(
         `the receipt of ${ownReceipt.txHash} has logs of the factory, but reports that the transaction failed`,
       )
     const ledgerLogs = ownReceipt.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
@@ -303,7 +304,7 @@ function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Ha
       ledgerLogs.length !== readLogs.length ||
       ledgerLogs.some((entry, index) => wordsOf(entry) !== wordsOf(readLogs[index]))
     ) {
-      throwRetryable(`the logs of ${ownReceipt.txHash} differ from those of its receipt`)
+      throw new ChainFault(`the logs of ${ownReceipt.txHash} differ from those of its receipt`)
     }
   }
 }

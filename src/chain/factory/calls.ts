@@ -60,11 +60,11 @@ const plausible = (name: ViewName) => (result: unknown) => {
 /** What the function returned. Throws a retryable ChainFault if the bytes do not decode. */
 export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
   const data = bytes(answer, `answer of ${name}`)
-  if (data === '0x') throw new ChainFault(`there is no code at the factory's address (${name})`, { retryable: true })
+  if (data === '0x') throw new ChainFault(`there is no code at the factory's address (${name})`)
   try {
     return decodeFunctionResult({ abi, functionName: name as string, data }) as ViewResult<Name>
   } catch {
-    throw new ChainFault(`the factory's answer to ${name} does not decode`, { retryable: true })
+    throw new ChainFault(`the factory's answer to ${name} does not decode`)
   }
 }
 
@@ -76,8 +76,7 @@ export async function requestView<Name extends ViewName>(
 ): Promise<ViewResult<Name>> {
   const { method, params, isPlausible } = viewCall(factory, at, name, args)
   const answer = await rpc.request(method, params, { ...options, isPlausible })
-  if (!isPlausible?.(answer))
-    throw new ChainFault(`a provider answered an impossible figure for ${name}`, { retryable: true })
+  if (!isPlausible?.(answer)) throw new ChainFault(`a provider answered an impossible figure for ${name}`)
   return readView(name, answer)
 }
 

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address, type Hash } from '../../domain/units.ts'
-import { ChainFault, orNull } from '../../ports/faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { isRevert } from '../rpc/provider.ts'
-import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
+import { ofEach, type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 import { readView, readViews, requestView, type ViewName, viewCall } from './calls.ts'
@@ -109,9 +109,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
     const { startBlock = 0 } = options
     const head = count(await rpc.request('eth_blockNumber', []), 'block number')
     if (head < startBlock)
-      throw new ChainFault(`the provider lags: it is at block ${head}, the factory is from ${startBlock}`, {
-        retryable: true,
-      })
+      throw new ChainFault(`the provider lags: it is at block ${head}, the factory is from ${startBlock}`)
     report(
       'FACTORY_ADDRESS',
       `there is no contract at ${factory} on chain ${chainId}`,
@@ -135,9 +133,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
 async function chainIdOf(rpc: Rpc, expectedId: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
   if (chainId === expectedId) return chainId
-  const ids = await Promise.all(
-    rpc.providers.map((provider) => orNull(provider.request('eth_chainId', []).then((id) => count(id, 'chain id')))),
-  )
+  const ids = await ofEach(rpc, async (provider) => count(await provider.request('eth_chainId', []), 'chain id'))
   if (!ids.includes(expectedId)) return chainId
   for (const [index, provider] of rpc.providers.entries()) {
     const id = ids[index] ?? null

@@ -168,7 +168,7 @@ async function readNodes(
  * another contract.
  */
 function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): ChainNode {
-  if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`, { retryable: true })
+  if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`)
   return {
     nodeId: node.id,
     owner: address(node.owner),

@@ -192,5 +192,5 @@ async function awaitReceipt(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
     }
     await sleep(pause)
   }
-  throw new ChainFault(`${txHash} was not mined in ${MINED_WAIT_MS / 1000} seconds`, { retryable: true })
+  throw new ChainFault(`${txHash} was not mined in ${MINED_WAIT_MS / 1000} seconds`)
 }

@@ -125,7 +125,7 @@ function decode(log: WireLog): Decoded {
     const args = Object.fromEntries(shape.parameters.map(({ name }, index) => [name, values[index]]))
     return { name: shape.name, args }
   } catch {
-    throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`, { retryable: true })
+    throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`)
   }
 }
 
@@ -150,7 +150,7 @@ function wordsOf({ name, args }: Decoded): Words {
     } as Words
   const act = OWNER_ACTS.find((one) => one === name)
   if (act) return { kind: 'ownerAct', name: act, detail: detailOf(args) }
-  throw new ChainFault(`the provider returned an unrequested ${name}`, { retryable: true })
+  throw new ChainFault(`the provider returned an unrequested ${name}`)
 }
 
 function detailOf(args: Args): Record<string, string> {

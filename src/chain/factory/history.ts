@@ -2,10 +2,11 @@
 // rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it says where to look.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { LogPlace, NodeHistory } from '../../ports/chain.ts'
-import { ChainFault, RpcFault } from '../../ports/faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
+import { RangeRefused, rangeLogs } from '../evidence/logs/block-logs.ts'
 import { readReceipt } from '../evidence/receipt.ts'
 import { askEach, type Rpc, type RpcReads } from '../rpc/rpc.ts'
-import { list, log, receiptLogs, toQuantity } from '../rpc/wire.ts'
+import { receiptLogs } from '../rpc/wire.ts'
 import { factoryTopics } from './abi.ts'
 import { mintOf } from './events.ts'
 
@@ -62,16 +63,13 @@ async function logsOf(rpc: RpcReads, filter: object, from: number, to: number): 
   const places: LogPlace[] = []
   let size = to - from + 1
   for (let requests = 0, first = from; first <= to; requests++) {
-    if (requests === REQUESTS_MAX)
-      throw new ChainFault(`blocks ${from} to ${to} take too many requests`, { retryable: true })
+    if (requests === REQUESTS_MAX) throw new ChainFault(`blocks ${from} to ${to} take too many requests`)
     const last = Math.min(first + size - 1, to)
     try {
-      const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
-      places.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
+      places.push(...(await rangeLogs(rpc, filter, first, last)))
       first = last + 1
     } catch (error) {
-      const isRefusal = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
-      if (!isRefusal || first === last) throw error
+      if (!(error instanceof RangeRefused) || first === last) throw error
       size = Math.ceil((last - first + 1) / 2)
     }
   }

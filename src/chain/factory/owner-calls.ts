@@ -1,7 +1,8 @@
 // Encodes the calls of the contract's owner as transactions for the owner's wallet to sign, each with a readable description. It must never sign or
 // send anything. The owner's key is not here, and no code that sends may import this file.
+import type { AbiParameterToPrimitiveType } from 'viem'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
-import type { Address, Hash } from '../../domain/units.ts'
+import type { Address } from '../../domain/units.ts'
 
 const OWNER_ABI = parseAbi([
   'function capTier(uint256 tier, uint256 most)',
@@ -18,32 +19,14 @@ const OWNER_ABI = parseAbi([
   'function unpause()',
 ])
 
+type OwnerFunction = (typeof OWNER_ABI)[number]
+
 /** A call that the contract's owner makes: its name and named arguments. */
-export type OwnerCall =
-  | { name: 'capTier'; tier: bigint; most: bigint }
-  | { name: 'setMinter'; newMinter: Address; former: Address; nodes: bigint; cohorts: bigint }
-  | {
-      name: 'refillMinter'
-      minter: Address
-      nodes: bigint
-      nodesMost: bigint
-      cohorts: bigint
-      cohortsMost: bigint
-    }
-  | {
-      name: 'setDistributor'
-      newDistributor: Address
-      former: Address
-      floorGwei: bigint
-      ceilingGwei: bigint
-    }
-  | { name: 'setBounds'; distributor: Address; floorGwei: bigint; ceilingGwei: bigint }
-  | { name: 'setSwapsAllowance'; distributor: Address; allowance: bigint; former: bigint }
-  | { name: 'setInterval'; cohort: bigint; interval: bigint }
-  | { name: 'addNotOwed'; window: bigint; from: bigint; until: bigint }
-  | { name: 'endNotOwed'; window: bigint; until: bigint }
-  | { name: 'expel'; refs: readonly Hash[] }
-  | { name: 'pause' | 'unpause' }
+export type OwnerCall = {
+  [One in OwnerFunction as One['name']]: { name: One['name'] } & {
+    [Input in One['inputs'][number] as Input['name']]: AbiParameterToPrimitiveType<Input>
+  }
+}[OwnerFunction['name']]
 
 /** A transaction for the owner's wallet to sign; that wallet is usually a multisig. */
 export interface OwnerTransaction {

@@ -65,7 +65,7 @@ async function ask(options: NodeQueueOptions, batch: readonly Waiting[]): Promis
     const replies = await options.rpc.batch(calls, { timeoutMs, attempts: 1 })
     const outcomes = replies.map((reply, index) => read(reply, (batch[index] as Waiting).atBlock))
     // If one node cannot be read, its caller handles that. If no node can be read, the provider is at fault.
-    if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read', { retryable: true })
+    if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read')
     return outcomes
   })
   for (const [index, { settle }] of batch.entries()) settle(outcome?.answer[index] ?? null)

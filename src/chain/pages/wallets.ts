@@ -3,10 +3,10 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
-import { ChainFault, orNull } from '../../ports/faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { agreedAnswer } from '../evidence/state/agreement.ts'
 import { isRevert } from '../rpc/provider.ts'
-import type { Rpc, RpcReads } from '../rpc/rpc.ts'
+import { ofEach, type Rpc, type RpcReads } from '../rpc/rpc.ts'
 import { bytes } from '../rpc/wire.ts'
 
 /** The gas that a wallet may use to check a signature: enough for multi-signature wallets, too little for an attacker's loop. */
@@ -80,8 +80,7 @@ export function createWalletProver(
     return (await createWalletVerifier(provider)(wallet, message, own)) === true ? { deployed: isDeployed } : null
   }
   return async (...args) => {
-    const proofs = await Promise.all(rpc.providers.map((provider) => orNull(proveThrough(provider, ...args))))
-    return agreedAnswer(proofs, (proof) => proof.deployed)
+    return agreedAnswer(await ofEach(rpc, (provider) => proveThrough(provider, ...args)), (proof) => proof.deployed)
   }
 }
 type Prover = ReturnType<typeof createWalletProver>

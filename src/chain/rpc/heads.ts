@@ -19,13 +19,13 @@ export async function readBlockAt(rpc: RpcReads, soundness: Soundness, number: n
   assertSound(soundness, answer, number)
   const block = toBlock(header(answer))
   if (block.number !== number) {
-    throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
+    throw new ChainFault(`asked for block ${number}, got ${block.number}`)
   }
   return block
 }
 
 function blockOf(answer: unknown, soundness: Soundness): Block {
-  if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
+  if (answer == null) throw new ChainFault('the provider has no latest block')
   const block = toBlock(header(answer))
   assertSound(soundness, answer, block.number)
   return block

@@ -67,6 +67,12 @@ export interface Rpc extends RpcReads {
   close(): Promise<void>
 }
 
+/** What each provider answers; null for a ChainFault. */
+export const ofEach = <Provider, T>(
+  { providers }: { readonly providers: readonly Provider[] },
+  read: (provider: Provider) => Promise<T>,
+): Promise<(T | null)[]> => Promise.all(providers.map((provider) => orNull(read(provider))))
+
 /**
  * Asks every provider one question, because one of them may be wrong or leave something out. If none of them answers, asks once more in the usual
  * order. `aside`: options for the questions to single providers. @returns every answer, at least one.
@@ -76,8 +82,7 @@ export async function askEach<T>(
   ask: (reads: RpcReads, options?: ReadOptions) => Promise<T>,
   aside?: ReadOptions,
 ): Promise<T[]> {
-  const replies =
-    rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, aside))))
+  const replies = rpc.providers.length === 1 ? [] : await ofEach(rpc, (one) => ask(one, aside))
   const answers: T[] = replies.filter((answer) => answer !== null)
   return answers.length > 0 ? answers : [await ask(rpc)]
 }

@@ -15,7 +15,7 @@ export type WireReceipt = ReturnType<typeof receipt>
 
 /** Throws a retryable ChainFault: the answer is malformed. */
 export function malformed(what: string): never {
-  throw new ChainFault(`provider answered a malformed ${what}`, { retryable: true })
+  throw new ChainFault(`provider answered a malformed ${what}`)
 }
 
 export function fields<Key extends string>(value: unknown, what: string): Fields<Key> {
@@ -151,7 +151,7 @@ export function log(value: unknown) {
     | 'removed'
   >(value, 'log')
   if (entry.removed === true) {
-    throw new ChainFault('provider answered a log that a reorganisation removed', { retryable: true })
+    throw new ChainFault('provider answered a log that a reorganisation removed')
   }
   return {
     blockHash: hash32(entry.blockHash, 'log block hash'),

@@ -7,12 +7,12 @@ import { VOICES } from '../../domain/finality.ts'
 import { leastGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../../ports/chain.ts'
-import { ChainFault, orNull } from '../../ports/faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { readView, revertName, viewCall } from '../factory/calls.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
-import { askEach, type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
+import { askEach, ofEach, type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
 import { byHash, count, header, quantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
@@ -43,12 +43,11 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
     nonce: () => nonceBy(rpc),
 
-    nonces: () => Promise.all(rpc.providers.map((provider) => orNull(nonceBy(provider)))),
+    nonces: () => ofEach(rpc, nonceBy),
 
-    noncesAt: (blockHash) => Promise.all(rpc.providers.map((provider) => orNull(nonceAt(provider, self, blockHash)))),
+    noncesAt: (blockHash) => ofEach(rpc, (provider) => nonceAt(provider, self, blockHash)),
 
-    guardsAt: (block, at) =>
-      Promise.all(rpc.providers.map((provider) => orNull(guardAt(provider, factory, { block, at })))),
+    guardsAt: (block, at) => ofEach(rpc, (provider) => guardAt(provider, factory, { block, at })),
 
     async balance() {
       const read = async (reads: RpcReads) =>
@@ -64,7 +63,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
       const first = await estimateBy(rpc, { self, factory }, call)
       if (first.kind === 'ok' || rpc.providers.length < VOICES) return first
       // The contract refuses what is wrong, so one provider's yes is tried, and a no counts only if all say it.
-      const others = await Promise.all(rpc.providers.map((one) => orNull(estimateBy(one, { self, factory }, call))))
+      const others = await ofEach(rpc, (one) => estimateBy(one, { self, factory }, call))
       return others.find((one) => one?.kind === 'ok') ?? first
     },
 
@@ -89,7 +88,7 @@ async function estimateBy(
     { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
   ])
-  if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
+  if (!reply || !latest) throw new ChainFault('the provider gave no estimate')
   if (reply.ok) {
     const gasMax = gasMaxIn(latest)
     return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call.kind, itemsOf(call)))
@@ -123,7 +122,7 @@ export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
   ])
-  if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
+  if (!latest || !tip) throw new ChainFault('the provider gave no fees')
   const baseFeeWei = header(resultOf('eth_getBlockByNumber', latest)).baseFeeWei ?? (await baseFeeOfAny(rpc))
   if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
   const isTold = tip.ok && isOfKind('eth_maxPriorityFeePerGas', tip.result)
@@ -133,9 +132,10 @@ export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
 
 /** The base fee that another provider shows if the first one leaves it out; null if none shows one. */
 async function baseFeeOfAny(rpc: Rpc): Promise<bigint | null> {
-  const ask = async (provider: RpcReads) =>
-    header(await provider.request('eth_getBlockByNumber', ['latest', false])).baseFeeWei
-  const fees = await Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
+  const fees = await ofEach(
+    rpc,
+    async (provider) => header(await provider.request('eth_getBlockByNumber', ['latest', false])).baseFeeWei,
+  )
   return fees.find((fee) => fee !== null) ?? null
 }
 

@@ -28,12 +28,12 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
 }
 
 function closeWhenSilent(socket: Socket, silenceMs: number): void {
-  let heard = -1
+  let bytesBefore = -1
   let looks = 0
   // A timer, not events, because the driver removes all listeners from a socket that speaks TLS.
   const timer = setInterval(() => {
-    looks = socket.bytesRead === heard ? looks + 1 : 0
-    heard = socket.bytesRead
+    looks = socket.bytesRead === bytesBefore ? looks + 1 : 0
+    bytesBefore = socket.bytesRead
     if (looks >= LOOKS) socket.destroy()
     if (socket.destroyed) clearInterval(timer)
   }, silenceMs / LOOKS)

@@ -28,9 +28,9 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
 }
 
 /** Updates what backs the mints of a block that rested on one provider's word. */
-export async function noteMintProofs(sql: Sql, blockHash: Hash, minted: readonly NodeMinted[]): Promise<void> {
+export async function noteMintProofs(sql: Sql, blockHash: Hash, mints: readonly NodeMinted[]): Promise<void> {
   for (const proof of ['proven', 'agreed'] as const) {
-    const nodeIds = minted.filter((event) => event.proof === proof).map(({ nodeId }) => nodeId)
+    const nodeIds = mints.filter((event) => event.proof === proof).map(({ nodeId }) => nodeId)
     if (nodeIds.length > 0)
       await sql`
         UPDATE nodes SET proof = ${proof}
@@ -271,11 +271,11 @@ export async function readMintedBy(
 /** The ledger's mints of these nodes, or by these refs, lowest block first. */
 export async function readMints(
   sql: Sql,
-  minted: readonly { nodeId: bigint; ref: Hash }[],
+  mints: readonly { nodeId: bigint; ref: Hash }[],
 ): Promise<{ nodeId: string; ref: Hash; blockNumber: number; blockHash: Hash }[]> {
   return await sql<{ nodeId: string; ref: Hash; blockNumber: number; blockHash: Hash }[]>`
     SELECT node_id::text AS "nodeId", ref, block_number AS "blockNumber", block_hash AS "blockHash" FROM nodes
-    WHERE node_id = ANY(${column(minted, 'nodeId')}::bigint[]) OR ref = ANY(${column(minted, 'ref')}::text[])
+    WHERE node_id = ANY(${column(mints, 'nodeId')}::bigint[]) OR ref = ANY(${column(mints, 'ref')}::text[])
     ORDER BY block_number`
 }
 

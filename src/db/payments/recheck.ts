@@ -62,10 +62,10 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
 }
 
 /** How many of these mints are for payments that the ledger has seen but not judged, and went to the wallet that paid. */
-export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
-  if (minted.length === 0) return 0
+export async function countUnjudged(sql: Sql, mints: readonly { ref: Hash; owner: Address }[]): Promise<number> {
+  if (mints.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
-    SELECT count(*) AS unjudged FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, owner text)
+    SELECT count(*) AS unjudged FROM jsonb_to_recordset(${jsonRows(mints)}::text::jsonb) AS r(ref text, owner text)
     JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner WHERE p.state = 'seen'`
   return row?.unjudged ?? 0
 }

@@ -227,9 +227,9 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
  * Marks payments as minted, with the verdict's tier. If there was no verdict yet (the mint came first, as in a rebuild), uses the version of the
  * node's tier that was in force at the payment's block.
  */
-async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
-  if (minted.length === 0) return []
-  const rows = sql`jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r("paymentId" bigint, "nodeId" bigint, "tierNo" int)`
+async function markMinted(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
+  if (nodes.length === 0) return []
+  const rows = sql`jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("paymentId" bigint, "nodeId" bigint, "tierNo" int)`
   await sql`UPDATE nodes n SET payment_id = r."paymentId" FROM ${rows} WHERE n.node_id = r."nodeId"`
   const chosenRows = sql`
     SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version

@@ -1,7 +1,7 @@
 // The public API's reads of the ledger, one statement per route, as objects with the API's fields. Reads of tiers first ask which payments reserve a
 // place. Every statement uses indexes, at a cost that does not grow with the ledger. Nothing here writes.
 import { readChanges, type TierTerms } from '../../domain/sale/changes.ts'
-import type { Address, Hash } from '../../domain/units.ts'
+import { type Address, type Hash, isoOf } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
@@ -115,9 +115,8 @@ export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
 function plannedTier(version: TierTerms & { fromTime: number }) {
   const { label, maxPerWallet, holdingToken, payoutBps, onSale, supply, opensAfter, allowlist: allowlistRoot } = version
   const [priceWei, holdingWei] = [version.priceWei.toString(), version.holdingWei.toString()]
-  const timeOf = (time: number | null) => (time === null ? null : new Date(time * 1000).toISOString())
-  const [opensAt, closesAt] = [timeOf(version.opensAt), timeOf(version.closesAt)]
-  const startsAt = timeOf(version.fromTime)
+  const [opensAt, closesAt] = [isoOf(version.opensAt), isoOf(version.closesAt)]
+  const startsAt = isoOf(version.fromTime)
   const terms = { label, priceWei, maxPerWallet, holdingWei, holdingToken, payoutBps, onSale }
   return { startsAt, ...terms, supply, opensAt, closesAt, opensAfter, allowlistRoot }
 }

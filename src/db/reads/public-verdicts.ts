@@ -1,6 +1,7 @@
 // The judge's verdicts with their evidence, and the terms of the sale in a block: all that anyone needs to recompute a verdict. Nothing here reveals
 // the deny list or the operator's decisions. If one of these decided a payment, its verdict reads as null, like that of a payment not judged yet.
 import { decidingIn } from '../../domain/tiers.ts'
+import { isoOf } from '../../domain/units.ts'
 import { readCursor } from '../blocks/blocks.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readPaymentWallets } from '../sale/payment-wallets.ts'
@@ -35,9 +36,6 @@ export const verdictOf = (sql: Sql): Fragment => sql`(
   WHERE v.decided_by = 'pass' AND v.evidence ->> 'blockHash' = p.block_hash
     AND (v.verdict = 'accepted' AND p.state IN ('accepted', 'minting', 'minted')
       OR v.verdict = 'held' AND p.state = 'held' AND p.reason = v.reason AND v.reason <> 'senderDenied'))`
-
-/** Seconds of block time, as the API shows a time. */
-const isoOf = (sec: number | null) => (sec === null ? null : new Date(sec * 1000).toISOString())
 
 /** GET /api/sale/:block: the tiers' versions that may decide on payments in a block, and the payments wallets. Null for a block not followed yet. */
 export async function readSale(sql: Sql, block: bigint): Promise<object | null> {

@@ -26,5 +26,5 @@ export interface KeyHolder {
 }
 
 /** Those of the `scopes` that `held` lacks. */
-export const missingScopes = (held: readonly Scope[], scopes: readonly Scope[]): Scope[] =>
-  scopes.filter((scope) => !held.includes(scope))
+export const missingScopes = (ownScopes: readonly Scope[], scopes: readonly Scope[]): Scope[] =>
+  scopes.filter((scope) => !ownScopes.includes(scope))

@@ -3,7 +3,7 @@
 import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
 import type { Place } from '../sale/place.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
-import { type Address, type Hash, type Wei, wei } from '../units.ts'
+import { type Address, type Hash, isoOf, type Wei, wei } from '../units.ts'
 import type { ContractWalletMode, PayerCode } from './payer.ts'
 
 /** The gas of a plain transfer of ether. */
@@ -157,8 +157,6 @@ function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   const entry = { ...facts.listed, used: facts.listed.used + waiting }
   return [{ check: 'allowlist', passes: wouldPass(facts, { listed: [entry] }) === true, root, limit, used: entry.used }]
 }
-
-const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
 
 /** True if all checks pass, false if one fails, null otherwise. */
 export function canBuy(checks: readonly BuyerCheck[]): Passes {

@@ -74,7 +74,7 @@ const ADDRESSES = 1n << 160n
 const ALIAS = 0x1111000000000000000000000000000000001111n
 
 /** The contract's own address on the parent chain, if this is its alias. A key's account has the same address on both chains. */
-const aliased = (from: Address) =>
+const aliasOf = (from: Address) =>
   `0x${((BigInt(from) - ALIAS + ADDRESSES) % ADDRESSES).toString(16).padStart(40, '0')}`
 
 /**
@@ -88,7 +88,7 @@ export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
     case 'plain':
       return { kind: 'passes', evidence: {} }
     case 'unsigned':
-      return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliased(payer.from) } }
+      return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliasOf(payer.from) } }
     case 'inner':
       return judgeInner(payer, retrySec)
   }

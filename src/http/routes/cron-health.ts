@@ -9,14 +9,15 @@ import type { Tools } from '../tools.ts'
 const KEPT_SEC = 2
 const ASKED_PER_MINUTE = 600
 
-export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Route => {
-  const { staleAfterSec, tickSec, distMode } = deps.settings
+export const cronHealth = ({ deps, queryPrimary, cached }: Tools): Route => {
+  const { readings, settings } = deps
+  const { staleAfterSec, tickSec, distMode } = settings
   const look = async () => {
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
       queryPrimary(readHealth),
-      snapshot.cover(),
-      snapshot.distributorBalanceWei(),
-      snapshot.paused(),
+      readings.cover(),
+      readings.distributorBalanceWei(),
+      readings.paused(),
     ])
     const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, stuck, notSigning } = ledger
     return {

@@ -3,15 +3,11 @@
 // first, then NODE_COLUMNS in db/reads/public-api.ts).
 
 import { type NodePage, readNode } from '../../db/reads/public-api.ts'
-import { inTimeOrNull } from '../../lib/deadline.ts'
 import type { Readings } from '../../ports/chain.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
 import { isRefusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
-
-/** How long we wait for the chain, which must never slow the answer down. After that the chain's reading is null. */
-const CHAIN_MS_MAX = 300
 
 export const node = ({ deps, queryReplica, cached }: Tools): Route => ({
   path: '/api/node/:id',
@@ -41,9 +37,9 @@ const shown = ({ node: fields, matchedBy, credits, withdrawals }: NodePage, chai
   withdrawals,
 })
 
-async function readChain(readings: Readings | null, { node: ledger, followedTo }: NodePage): Promise<object | null> {
-  if (readings === null || followedTo === null) return null
-  const chain = await inTimeOrNull(CHAIN_MS_MAX, () => readings.node(BigInt(ledger.nodeId), followedTo))
+async function readChain(readings: Readings, { node: ledger, followedTo }: NodePage): Promise<object | null> {
+  if (followedTo === null) return null
+  const chain = await readings.node(BigInt(ledger.nodeId), followedTo)
   if (chain === null) return null
   const { owner, balanceWei, creditedWei, withdrawnWei, blockNumber } = chain
   const matchesLedger =

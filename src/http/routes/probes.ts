@@ -28,7 +28,7 @@ export const readyz = ({ deps, queryPrimary }: Tools): Route => {
   const look = async (): Promise<Outcome> => {
     const [isUpToDate, onOurChain] = await Promise.all([
       queryPrimary(isMigrated),
-      chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
+      inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
     ])
     if (!isUpToDate || onOurChain === false) return refuse('notReady')
     await queryPrimary(tryWrite)

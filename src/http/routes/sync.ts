@@ -32,7 +32,6 @@ export const sync = (tools: Tools): Route => ({
 })
 
 async function synced({ deps, queryPrimary }: Tools, target: SyncTarget, wallet: Address): Promise<Outcome> {
-  if (deps.syncer === null) return refuse('noChain')
   const outcome = await (target.txHash === null
     ? deps.syncer.byNodeId(target.nodeId)
     : deps.syncer.byTransaction(target.txHash, wallet))

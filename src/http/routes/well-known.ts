@@ -25,17 +25,13 @@ export function noneWhileAway(error: unknown): null {
 }
 
 /** The document's content. Without the ledger, the settings (chain and contract) are still enough for owners to withdraw. */
-export async function readDeployment({
-  deps,
-  queryReplica,
-  snapshot,
-}: Pick<Tools, 'deps' | 'queryReplica' | 'snapshot'>) {
+export async function readDeployment({ deps, queryReplica }: Pick<Tools, 'deps' | 'queryReplica'>) {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
   const { brand: namedBrand, ...profile } = { ...UNNAMED, ...site }
   const { logo, ...brand } = namedBrand
   const [paymentAddress, maxPerWallet] = await Promise.all([
     queryReplica(readWalletInForce).catch(noneWhileAway),
-    snapshot.maxPerWallet(),
+    deps.readings.maxPerWallet(),
   ])
   return {
     ...{ chainId, rpcUrl: publicRpcUrl, factoryAddress, maxPerWallet, paymentAddress, embedded },

@@ -1,5 +1,6 @@
 // The text that a wallet signs to sign in. It is built from the nonce and the configured origin and chain id. A signature made for another site,
 // chain or time is therefore over a different text.
+import { isoOf } from '../../domain/units.ts'
 import type { Nonce } from './session.ts'
 
 const STATEMENT = 'Sign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.'
@@ -25,9 +26,7 @@ export function signInMessage({ publicUrl, chainId, checksum }: MessageSettings,
     'Version: 1',
     `Chain ID: ${chainId}`,
     `Nonce: ${nonce.nonce}`,
-    `Issued At: ${isoTime(nonce.issuedAt)}`,
-    `Expiration Time: ${isoTime(nonce.expiresAt)}`,
+    `Issued At: ${isoOf(nonce.issuedAt)}`,
+    `Expiration Time: ${isoOf(nonce.expiresAt)}`,
   ].join('\n')
 }
-
-const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString()

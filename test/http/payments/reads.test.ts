@@ -11,14 +11,14 @@ const BUYER = walletOf(5)
 describe('the reads of payments', () => {
   let service: Service
   before(async () => {
-    service = await startService({ passes: null })
+    service = await startService()
     await insertSmallLedger(service.sql)
   })
   after(() => service.close())
   const pay = (name: string, fields: Partial<Parameters<typeof insertPayment>[1]> = {}) =>
     insertPayment(service.sql, { txHash: hashOf(name), from: BUYER, valueWei: PRICE_WEI, ...fields })
 
-  it('answer a minted payment with its node and its times, though no chain is configured', async () => {
+  it('answer a minted payment with its node and its times, though no provider answers', async () => {
     const { status, json, headers } = await service.get(`/api/payment/${hashOf('pay 1')}`)
     assert.equal(status, 200)
     assert.match(headers['cache-control'] ?? '', /s-maxage=1/)

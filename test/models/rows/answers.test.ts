@@ -8,6 +8,7 @@ import { readPaymentsOf } from '../../../src/db/reads/public-payments.ts'
 import { me } from '../../../src/http/routes/me.ts'
 import { events } from '../../../src/http/routes/payments/events.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { withoutChain } from '../../http/edge/no-chain.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './answers.ts'
 
@@ -265,7 +266,7 @@ async function streamed(sql: Sql, query: Record<string, string>): Promise<unknow
 /** The signed-in wallet's answer, without what a chain says. */
 async function walletShown(sql: Sql, wallet: string): Promise<unknown> {
   const queryReplica = (read: (sql: Sql) => unknown) => read(sql)
-  const route = me({ deps: { readings: null }, queryReplica } as never)
+  const route = me({ deps: withoutChain(sql as never), queryReplica } as never)
   const { json } = (await route.handle({ wallet } as never)) as { json: string }
   const { nodes, totals } = JSON.parse(json)
   return { nodes, totals }

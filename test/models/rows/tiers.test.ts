@@ -8,6 +8,7 @@ import { readTiers } from '../../../src/db/reads/public-api.ts'
 import { isRefusal } from '../../../src/http/refusals.ts'
 import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { withoutChain } from '../../http/edge/no-chain.ts'
 import { cases } from '../../support/property.ts'
 import { drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
 import type { Ledger } from './places.ts'
@@ -140,7 +141,7 @@ function shopRows(shop: Shop): Rows {
 /** The route's answer, read from these rows and kept nowhere. */
 async function quoteBy(sql: Sql, { quoteTier }: Shop, tier: string | null) {
   const tools = {
-    deps: { settings: { chainId: CHAIN_ID, quoteTier }, operator: null },
+    deps: { settings: { chainId: CHAIN_ID, quoteTier }, ...withoutChain(sql as Pool) },
     queryReplica: (read: (pool: Pool) => unknown) => read(sql as Pool),
     cached: (_key: string, _sec: number, read: () => unknown) => read(),
   }

@@ -11,6 +11,7 @@ import { canBuy } from '../../../src/http/routes/payments/can-buy.ts'
 import { claim } from '../../../src/http/routes/payments/claim.ts'
 import { toJson } from '../../../src/lib/json.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { withoutChain } from '../../http/edge/no-chain.ts'
 import { cases } from '../../support/property.ts'
 
 let tables: Tables
@@ -27,7 +28,7 @@ async function ask(rows: Rows, route: (tools: never) => Route, deps: object, ask
     const query = <T>(read: (sql: Sql) => Promise<T>) => read(sql)
     const settings = { chainId: 1, quoteTier: null }
     const tools = {
-      deps: { settings, operator: null, readings: null, checksum: (one: string) => one, ...deps },
+      deps: { settings, ...withoutChain(sql as never), checksum: (one: string) => one, ...deps },
       ...{ queryReplica: query, queryPrimary: query },
       cached: async (_key: string, _sec: number, read: () => Promise<unknown>) => await read(),
       chainLine: { run: (_name: string, _client: string, body: () => unknown) => body() },

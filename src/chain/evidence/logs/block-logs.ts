@@ -29,24 +29,18 @@ export interface LoggedBlock {
 /** A provider rejected a range of logs, perhaps because it is too long. A shorter one may work. */
 export class RangeRefused extends ChainFault {
   constructor(cause: unknown) {
-    super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
+    super(`range refused: ${messageOf(cause)}`, { cause })
   }
 }
 
-export const throwRetryable = (message: string): never => {
-  throw new ChainFault(message, { retryable: true })
-}
+/** The factory's logs that the ledger stores. */
+export const ledgerLogs = (factory: Address) => ({ address: factory, topics: [ledgerTopics] })
 
-/** The factory's logs in a range of block numbers. We take any JSON-RPC error to mean that the range is too long for this provider. */
-export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, to: number): Promise<WireLog[]> {
-  const filter = {
-    address: factory,
-    topics: [ledgerTopics],
-    fromBlock: toQuantity(from),
-    toBlock: toQuantity(to),
-  }
+/** The logs in a range of block numbers. We take any JSON-RPC error to mean that the range is too long for this provider. */
+export async function rangeLogs(rpc: RpcReads, filter: object, from: number, to: number): Promise<WireLog[]> {
+  const range = { ...filter, fromBlock: toQuantity(from), toBlock: toQuantity(to) }
   try {
-    return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
+    return list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log)
   } catch (error) {
     if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.trouble)) {
       throw new RangeRefused(error)
@@ -108,8 +102,7 @@ export async function completeLogs(
   for (const piece of chunks(doubtful, LOGS_PER_REQUEST)) {
     const answers = await rpc.requestAll(
       piece.map(({ header: head }): RpcCall => {
-        const filter = { address: addresses.factory, topics: [ledgerTopics], blockHash: head.hash }
-        return { method: 'eth_getLogs', params: [filter] }
+        return { method: 'eth_getLogs', params: [{ ...ledgerLogs(addresses.factory), blockHash: head.hash }] }
       }),
     )
     for (const [index, answer] of answers.entries()) {
@@ -143,14 +136,14 @@ function checkLogs(addresses: WatchedAddresses, bloomCheck: BloomCheck, block: L
   const { header: head, txHashes } = block
   // If a chain does not fill blooms, they are empty. We then have to accept the answer by block hash.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
-    throwRetryable(`the bloom of block ${head.number} rules out a log that the provider returned`)
+    throw new ChainFault(`the bloom of block ${head.number} rules out a log that the provider returned`)
   }
   logs.sort(byPlace)
   for (const entry of logs) {
     const ours = entry.address === addresses.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
-      throwRetryable(`the logs of block ${head.number} do not match the block`)
+      throw new ChainFault(`the logs of block ${head.number} do not match the block`)
   }
   numberLogs(logs)
 }

@@ -35,8 +35,7 @@ async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise
   const proof = await rpc.request('eth_getProof', [contract, [], byHash(block)], ONCE)
   const { storageHash, balance } = fields<'storageHash' | 'balance'>(proof, 'proof')
   const root = hash32(storageHash, 'storage root')
-  if (EMPTY.includes(root))
-    throw new ChainFault('the provider proves that the contract has no storage', { retryable: true })
+  if (EMPTY.includes(root)) throw new ChainFault('the provider proves that the contract has no storage')
   return { root, balanceWei: quantity(balance, 'balance') }
 }
 
@@ -60,7 +59,7 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
     if (!mustProve(soundness)) return await readState(rpc, factory, at.hash)
     const account = await readProvenAccount({ rpc, soundness }, factory, at)
     if (account === null || EMPTY.includes(account.storageRoot))
-      throw new ChainFault('the provider did not prove the contract’s storage', { retryable: true })
+      throw new ChainFault('the provider did not prove the contract’s storage')
     return { root: account.storageRoot, balanceWei: account.balanceWei }
   }
 

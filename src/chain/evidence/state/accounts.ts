@@ -75,9 +75,8 @@ function nodesOf(answer: unknown): Hex[] {
 }
 
 function anchorOf(answer: unknown, number: number): Anchor {
-  if (answer == null) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  if (answer == null) throw new ChainFault(`the provider has no block ${number}`)
   const block = toBlock(header(answer))
-  if (block.number !== number)
-    throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
+  if (block.number !== number) throw new ChainFault(`asked for block ${number}, got ${block.number}`)
   return { block, stateRoot: hash32(fields<'stateRoot'>(answer, 'block').stateRoot, 'state root') }
 }

@@ -3,7 +3,7 @@ import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull, ProofFault } from '../../../ports/faults.ts'
-import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
+import { ofEach, type RpcCall, type RpcReads } from '../../rpc/rpc.ts'
 
 /**
  * The answer that enough providers give, and that more of them give than any other answer; null if there is none. A provider without an answer (null)
@@ -59,7 +59,7 @@ export async function agreedHashes(
   const hashes = new Set<Hash>()
   if (statements.length === 0 || voices.length < VOICES) return hashes
   const calls = statements.map(ask)
-  const answers = await Promise.all(voices.map((provider) => orNull(provider.batch(calls))))
+  const answers = await ofEach({ providers: voices }, (provider) => provider.batch(calls))
   for (const [at, { hash, blockNumber, blockHash, words, isOwn }] of statements.entries()) {
     // What one of them answers in another form is no answer, and no fault of the provider whose words we compare.
     const pending = answers.map(async (replies) =>
@@ -71,7 +71,7 @@ export async function agreedHashes(
     else if (same !== null) throw new ProofFault(part, blockNumber, `two providers report a different ${what} ${hash}`)
     // Another block is no contradiction: one of them may have reorganised.
     else if (isOwn && readings.some((one) => one?.blockHash === blockHash && one.words !== words))
-      throw new ChainFault(`no two providers agree on the ${what} ${hash}`, { retryable: true })
+      throw new ChainFault(`no two providers agree on the ${what} ${hash}`)
   }
   return hashes
 }

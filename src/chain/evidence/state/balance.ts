@@ -7,7 +7,7 @@ import type { BlockRef } from '../../../ports/chain.ts'
 import { ChainFault, orNull, ProofFault } from '../../../ports/faults.ts'
 import { noteFailed } from '../../prove/sound.ts'
 import { isGone } from '../../rpc/absence.ts'
-import { type Rpc, type RpcReads, resultOf } from '../../rpc/rpc.ts'
+import { ofEach, type Rpc, type RpcReads, resultOf } from '../../rpc/rpc.ts'
 import { byHash, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { type Asking, firstProven, readProvenAccount } from './proven.ts'
@@ -55,14 +55,12 @@ async function alone<T>({ rpc, soundness }: Asking<Rpc>, read: () => Promise<T>)
 
 /** The balance that two providers report. Null if fewer than two still have the state. */
 async function readAgreed(providers: readonly RpcReads[], owner: Address, at: BlockRef): Promise<bigint | null> {
-  const answers = await Promise.all(
-    providers.map((provider) => orNull(readTold(provider, owner, at).then((wei) => ({ wei })))),
-  )
+  const answers = await ofEach({ providers }, async (provider) => ({ wei: await readTold(provider, owner, at) }))
   const balances = answers.map((answer) => answer?.wei ?? null)
   const agreedWei = agreedAnswer(balances, (wei) => wei)
   const isGone = !answers.includes(null) && balances.filter((wei) => wei !== null).length < VOICES
   if (agreedWei === null && !isGone)
-    throw new ChainFault(`no two providers agree on the balance after block ${at.number}`, { retryable: true })
+    throw new ChainFault(`no two providers agree on the balance after block ${at.number}`)
   return agreedWei
 }
 

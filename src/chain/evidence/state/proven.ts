@@ -68,8 +68,7 @@ async function readOnce<T>(
   if (!isHeaderSound(soundness, block.result, at.number)) return null
   try {
     const { hash, stateRoot } = fields<'hash' | 'stateRoot'>(block.result, 'block')
-    if (hash32(hash, 'block hash') !== at.hash)
-      throw new ChainFault(`a header of a block other than ${at.hash}`, { retryable: true })
+    if (hash32(hash, 'block hash') !== at.hash) throw new ChainFault(`a header of a block other than ${at.hash}`)
     const account = provenAccount(hash32(stateRoot, 'state root'), owner, nodesOf(accountProof))
     const words = slots.map((slot, index) => {
       const { proof: nodes } = fields<'proof'>((storageProof as unknown[])[index], 'proof of storage')

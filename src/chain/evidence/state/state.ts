@@ -1,26 +1,17 @@
 // Reads the state of an account as of one exact block: its ether, its balance of a token, its code. It never guesses: it returns null if the port
 // allows it, and otherwise throws a ChainFault.
-import { encodeFunctionData } from 'viem/utils'
 import { type Address, wei } from '../../../domain/units.ts'
 import type { BlockRef, StateReader } from '../../../ports/chain.ts'
 import { orNull } from '../../../ports/faults.ts'
 import type { Soundness } from '../../prove/sound.ts'
-import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
+import { ofEach, type Rpc, type RpcReads } from '../../rpc/rpc.ts'
 import { byHash, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { readBalance } from './balance.ts'
 import { readPayerCode } from './payer-code.ts'
 
-/** The only function that we call on a token (ERC-20). */
-const BALANCE_OF = [
-  {
-    type: 'function',
-    name: 'balanceOf',
-    stateMutability: 'view',
-    inputs: [{ name: 'account', type: 'address' }],
-    outputs: [{ name: '', type: 'uint256' }],
-  },
-] as const
+/** The selector of balanceOf(address), the only function that we call on a token (ERC-20). */
+const BALANCE_OF = '0x70a08231'
 
 /** Creates reads from whichever provider answers, or from a given one. */
 export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
@@ -33,19 +24,17 @@ export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
 
 /** Creates reads of what decides about a purchase. They ask all providers, because a single one must not decide. */
 export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'> {
-  const ofAll = <T>(read: (provider: RpcReads) => Promise<T | null>) =>
-    Promise.all(rpc.providers.map((provider) => orNull(read(provider))))
   return {
     holding: async (token, owner, at) =>
-      agreedAnswer(await ofAll((provider) => readHolding(provider, token, owner, at)), (amountWei) => amountWei),
+      agreedAnswer(await ofEach(rpc, (provider) => readHolding(provider, token, owner, at)), (amountWei) => amountWei),
     payerCode: async (payer, at) =>
-      agreedAnswer(await ofAll((provider) => readPayerCode(provider, payer, at)), (code) => JSON.stringify(code)),
+      agreedAnswer(await ofEach(rpc, (provider) => readPayerCode(provider, payer, at)), (code) => JSON.stringify(code)),
   }
 }
 
 /** A token balance. Null if there is no answer, or if the answer is not a uint256. */
 async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
+  const data = BALANCE_OF + owner.slice(2).padStart(64, '0')
   const reply = await rpc.call('eth_call', [{ to: token, data }, byHash(at.hash)])
   return reply.ok ? readAmount(reply.result) : null
 }

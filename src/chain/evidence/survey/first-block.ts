@@ -20,7 +20,7 @@ export async function firstBlockAt(
   const parent = await blockAt(block.number - 1)
   // The chain was reorganised during the search, or two providers answered from two forks.
   if (parent.hash !== block.parentHash || parent.time >= time) {
-    throw new ChainFault(`blocks ${parent.number} and ${block.number} are on two forks`, { retryable: true })
+    throw new ChainFault(`blocks ${parent.number} and ${block.number} are on two forks`)
   }
   return { block, parent }
 }

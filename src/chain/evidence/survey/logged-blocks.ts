@@ -6,7 +6,7 @@ import { ChainFault, orNull } from '../../../ports/faults.ts'
 import { toEvent } from '../../factory/events.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import type { WireLog } from '../../rpc/wire.ts'
-import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
+import { byPlace, ledgerLogs, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
 /** For how many blocks one request asks for logs: many providers allow that many. If a provider allows fewer, we adapt. */
 const LOG_SPAN = 10_000
@@ -68,7 +68,7 @@ export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
     while (next <= to) {
       const last = Math.min(to, next + span - 1)
       try {
-        logs.push(...(await rangeLogs(rpc, factory, next, last)))
+        logs.push(...(await rangeLogs(rpc, ledgerLogs(factory), next, last)))
       } catch (error) {
         const size = last - next + 1
         if (!(error instanceof RangeRefused) || size === 1) throw error
@@ -82,9 +82,7 @@ export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
       ({ blockNumber, address }) => blockNumber < from || blockNumber > to || address !== factory,
     )
     if (strange)
-      throw new ChainFault(`the provider returned a log of block ${strange.blockNumber}, which we did not request`, {
-        retryable: true,
-      })
+      throw new ChainFault(`the provider returned a log of block ${strange.blockNumber}, which we did not request`)
     return logs.sort(byPlace)
   }
 }

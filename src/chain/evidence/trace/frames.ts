@@ -33,7 +33,7 @@ export function innerMovesOf(trace: unknown, wallets: readonly Address[]): Inner
   // Depth first and without recursion, because the sender of a transaction controls how deep its trace is. A call comes before the calls that it makes.
   const waiting: unknown[] = [trace]
   for (let frameCount = 0; waiting.length > 0; frameCount++) {
-    if (frameCount >= FRAMES_MAX) throw new ChainFault('a trace has more calls than are read', { retryable: true })
+    if (frameCount >= FRAMES_MAX) throw new ChainFault('a trace has more calls than are read')
     const frame = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(waiting.pop(), 'call trace')
     // A call that failed is reverted, together with all calls that it made.
     if (hasFailed(frame.error)) continue

@@ -18,8 +18,7 @@ export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
  */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
-  if (!reply.ok && isLimit(reply.error))
-    throw new ChainFault('the provider is too busy for a trace', { retryable: true })
+  if (!reply.ok && isLimit(reply.error)) throw new ChainFault('the provider is too busy for a trace')
   if (!reply.ok || reply.result === null) return null
   const moves = innerMovesOf(reply.result, [to]).filter(({ direction }) => direction === 'in')
   return moves.map(({ index, other: from, valueWei }) => ({ index, from, valueWei }))

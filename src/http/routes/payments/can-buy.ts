@@ -27,15 +27,6 @@ const KEPT_SEC = 2
 /** The chain gets 4 s for each of two successive readings. */
 const DEADLINE_MS = 8_000
 
-const UNREAD: BuyerReading = {
-  blockNumber: null,
-  balanceWei: null,
-  gasPriceWei: null,
-  walletMax: null,
-  code: null,
-  heldWei: null,
-}
-
 export const canBuy = (tools: Tools): Route => ({
   path: '/api/can-buy/:address',
   methods: ['GET'],
@@ -53,11 +44,11 @@ export const canBuy = (tools: Tools): Route => ({
     const response = await cached(`can-buy ${address} ${requestedTier ?? ''}`, KEPT_SEC, async () => {
       const sale = await queryReplica((sql) => readSale(sql, deps, { address, requestedTier }))
       if (sale === null) return null
-      const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
+      const reading = await deps.readings.buyer(address, sale.tier.holdingToken)
       const facts = factsOf(tools, address, sale, reading)
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
       // Traces matter only for a wallet that can pay this way.
-      const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
+      const isTraced = inner && (await deps.readings.tracesAgree())
       return answerOf(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading)
     })
     return response ?? refuse('unknownTier')
@@ -126,7 +117,7 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
     waiting: standing.waiting,
     standing: {
       wallets: rest.wallets,
-      serviceAccounts: Object.values(deps.operator?.signers ?? {}),
+      serviceAccounts: Object.values(deps.operator.signers),
       senderDenied: standing.denied,
       beforeRestore: rest.beforeRestore,
     },

@@ -34,7 +34,6 @@ export const claim = (tools: Tools): Route => ({
 })
 
 async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash): Promise<Outcome> {
-  if (passes === null) return refuse('noChain')
   const outcome = await passes.claim(txHash)
   switch (outcome.kind) {
     case 'notFound':

@@ -1,6 +1,4 @@
-// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce on all instances, successful or not. We
-// accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that someone controls
-// it. So it may buy even if the sale requires that proof.
+// Signs wallets in and out: a nonce with the text to sign, then the signature over that text.
 import { createHash } from 'node:crypto'
 import { proveWallet } from '../../db/payments/payers.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
@@ -21,12 +19,50 @@ const PROOF_MS = 4_000
 /** How long we remember a spent nonce. It is longer than a nonce is valid, so that a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 60 * 60
 
+const RULES = { cache: 'no-store', cors: false } as const
+
+/** GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it. We later verify the signature against the cookie that comes with it. */
+export const authNonce = ({ deps, sessions }: Tools): Route => ({
+  ...RULES,
+  path: '/api/auth/nonce',
+  methods: ['GET', 'POST'],
+  limitPerMinute: 20,
+  deadlineMs: null,
+  handle: ({ query }) => {
+    const boundTo = query.address === undefined ? null : parseAddress(query.address, deps.checksum)
+    if (isRefusal(boundTo)) return boundTo
+    const { nonce, cookie } = sessions.issueNonce(boundTo)
+    const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
+    return { json: JSON.stringify({ nonce: nonce.nonce, message }), cookies: [cookie] }
+  },
+})
+
+/**
+ * POST /api/auth/logout: ends the session and any half-finished sign-in of this browser. Always succeeds. A page of another origin gets the same
+ * answer, but ends no session.
+ */
+export const authLogout = ({ sessions, isOwnOrigin }: Tools): Route => ({
+  ...RULES,
+  path: '/api/auth/logout',
+  methods: ['POST'],
+  limitPerMinute: 30,
+  deadlineMs: null,
+  handle: ({ raw }) => ({
+    json: '{"ok":true}',
+    cookies: isOwnOrigin(raw.headers.origin) ? sessions.signOut() : [],
+  }),
+})
+
+/**
+ * POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce on all instances, successful or not. We
+ * accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that someone controls
+ * it. So it may buy even if the sale requires that proof.
+ */
 export const authVerify = (tools: Tools): Route => ({
+  ...RULES,
   path: '/api/auth/verify',
   methods: ['POST'],
   limitPerMinute: 20,
-  cache: 'no-store',
-  cors: false,
   takesJson: true,
   deadlineMs: DEADLINE_MS,
   handle: async (call) => {
