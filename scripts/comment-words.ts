@@ -1,5 +1,6 @@
-// Counts words in comments, in names of tests and in names of locals that show private English, so that test/tidy.test.ts can limit them. It measures habits, not quality:
-// only a reader can judge whether a sentence reads well. Uses the parser that builds the pages, this project's one parser of TypeScript and JSX.
+// Counts words in comments, in names of tests and in names of locals that show private English, and finds such words in texts for users, so that
+// test/tidy.test.ts can limit them. It measures habits, not quality: only a reader can judge whether a sentence reads well. Uses the parser that builds
+// the pages, this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
 type Ratios = Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?: number }>>
@@ -20,6 +21,11 @@ const RATIOS_OF_NAMES: Ratios = Object.fromEntries(Object.entries(RATIOS).filter
 const NAME_LETTERS_MAX = 90
 /** The functions that take a name first and a body later: those of node:test, then those of test/ that call them. */
 const TAKERS = ['test', 'it', 'describe', 'inWorld', 'attack', 'onBoth', 'act']
+
+/** Words of this project that no user knows: users read action, undo or cancel, takes effect, immediately. */
+const DIALECT = /\b(?:an?|the|this|each|every|another|new) acts?\b|\btak(?:e|es|en) back\b|\bholds? from\b|\bat once\b/i
+/** Whose texts are for users. The actions of the operator have not been edited yet. */
+const READ_BY_USERS = /^(?:src\/(?!operator\/acts\/)|web\/src\/|client\/src\/).*\.tsx?$/
 
 /** The parts of a call and of its arguments that show a name. */
 interface Node {
@@ -148,4 +154,26 @@ export function checkLocals(sources: ReadonlyMap<string, string>): string[] {
     const names = [...new Set(participles)].sort().join(', ')
     return `${room}: ${share.toFixed(1)} % of ${locals.length} locals are participles, at most ${PARTICIPLES_MAX} %: ${names}`
   })
+}
+
+/** A file's texts: strings, templates and the text of elements. */
+function textsOf(path: string, text: string): string[] {
+  const texts: string[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { type, value } = node as Node
+    if (type === 'JSXText' || type === 'Literal') texts.push(String(value))
+    else if (type === 'TemplateElement') texts.push((value as { cooked: string }).cooked)
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parse(path, text).program)
+  return texts
+}
+
+/** @returns each text for users that has a word which they do not know. */
+export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
+  const candidates = [...sources].filter(([path, source]) => READ_BY_USERS.test(path) && DIALECT.test(source))
+  return candidates.flatMap(([path, source]) =>
+    textsOf(path, source).flatMap((text) => (DIALECT.test(text) ? `${path}: ${text}` : [])),
+  )
 }

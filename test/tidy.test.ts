@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { checkComments, checkLocals, checkNames } from '../scripts/comment-words.ts'
+import { checkComments, checkLocals, checkNames, checkTexts } from '../scripts/comment-words.ts'
 import { findDead } from '../scripts/dead-exports.ts'
 import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
@@ -91,6 +91,19 @@ test('a long name of a test is reported, with only the fixed part of a template 
   assert.match(faults(named("'where nobody is told'")).join(), /where.*\bis asked.*\bnobody/)
   assert.deepEqual(faults(`assert.equal('where nobody is told', () => {})`), [], 'not a name')
   assert.deepEqual(faults(named("'where nobody is told'"), 'src/a.ts'), [], 'not a test')
+})
+
+test('a text for users has no word that only this project knows', () => {
+  assert.deepEqual(checkTexts(readTidied()), [])
+  const faults = (text: string, path = 'web/src/a.tsx') => checkTexts(new Map([[path, text]])).length
+  for (const text of ["'Take back'", "'The act waits.'", '`It holds from today on.`', '<p>Sent at once.</p>'])
+    assert.equal(faults(`const text = ${text}`), 1, text)
+  assert.equal(
+    faults("// The act, at once.\nconst text = 'It takes effect. Act now: wait.'"),
+    0,
+    'a comment, and a verb',
+  )
+  assert.equal(faults("const text = 'Take back'", 'test/a.ts'), 0, 'not for users')
 })
 
 test('functions are found by their names', () => {

@@ -14,7 +14,7 @@ export class LedgerError extends Error {
   readonly status: number | null
   /** True if the same request may succeed later. The client has already retried as often as its settings allow. */
   readonly retryable: boolean
-  /** How many seconds the service asks the client to wait; `null` if it does not say. */
+  /** How many seconds the service asks the client to wait; `null` if not given. */
   readonly retryAfter: number | null
 
   constructor(message: string, { status, retryable, retryAfter, cause }: LedgerErrorDetails) {

@@ -1,7 +1,7 @@
 // Parses a stream of server-sent events. Knows their format, not their meaning.
 import { errorWithoutAnswer, LedgerError } from './errors.ts'
 
-/** The service sends its first bytes at once. If none arrive within this time, a proxy is buffering the stream. */
+/** The service sends its first bytes immediately. If none arrive within this time, a proxy is buffering the stream. */
 const FIRST_MS = 8_000
 /** If nothing arrives for this long, the stream is dead. The service sends something every 15 seconds. */
 const SILENCE_MS = 45_000
@@ -52,12 +52,12 @@ function eventOf(block: string): ServerEvent | null {
 async function inTime<T>(read: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(errorWithoutAnswer('The stream of events fell silent.')), ms)
+    timer = setTimeout(() => reject(errorWithoutAnswer('The event stream timed out.')), ms)
   })
   try {
     return await Promise.race([read, late])
   } catch (cause) {
-    throw cause instanceof LedgerError ? cause : errorWithoutAnswer('The stream of events broke off.', cause)
+    throw cause instanceof LedgerError ? cause : errorWithoutAnswer('The event stream ended early.', cause)
   } finally {
     clearTimeout(timer)
   }

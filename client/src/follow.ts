@@ -27,7 +27,7 @@ export interface FollowedPayment {
 const SETTLED = new Set<Payment['status']>(['minted', 'held', 'refunded', 'dismissed'])
 
 /**
- * Waits until a payment has become a node, or is held. Makes the service look at the chain at once, and again every `pollMs`. If a stream can be
+ * Waits until a payment has become a node, or is held. Makes the service read the chain immediately, and again every `pollMs`. If a stream can be
  * opened, events report what the ledger does in between. Throws a LedgerError: 400 if the transaction is not a payment; without a status if the time
  * is up.
  */
@@ -127,7 +127,7 @@ class Changes {
 const either = (one: AbortSignal, other?: AbortSignal) => (other ? AbortSignal.any([one, other]) : one)
 
 interface Claimed {
-  /** The payment; null while the service's provider has no block with the transaction; `undefined` if the service did not say. */
+  /** The payment; null while the service's provider has no block with the transaction; `undefined` if the service did not answer. */
   claimed: Payment | null | undefined
   /** Milliseconds to wait before the next claim, if the service asks for a wait. */
   waitMs: number
@@ -144,6 +144,6 @@ async function claim(ledger: LedgerClient, txHash: string, call: { signal?: Abor
 }
 
 function timeIsUp(txHash: string, state: string): LedgerError {
-  const message = `The payment ${txHash} is still "${state}". It will complete without you; ask again later with this hash.`
+  const message = `The payment ${txHash} is still "${state}". It continues without you. Ask again later with this hash.`
   return new LedgerError(message, { status: null, retryable: true, retryAfter: null })
 }

@@ -153,7 +153,7 @@ export interface components {
                 /** @enum {string} */
                 supply: "operator" | "contract" | "none";
             };
-            /** @description The terms that changes entered ahead will bring, the next first. A change holds from the first block whose time is not earlier. */
+            /** @description The terms that planned changes will bring, the next first. A change takes effect at the first block whose time is not earlier. */
             planned: {
                 /** Format: date-time */
                 startsAt: string;
@@ -224,8 +224,8 @@ export interface components {
             fromAt: components["schemas"]["Time"];
         };
         /**
-         * @description The service's own verdict, with all that it rests on. `null` if it has not judged the payment, and if the operator decided it or
-         *     reviews it. An accepted payment shows every fact; a held one those that its rule examined. The rest are `null`.
+         * @description The service's own verdict, with all its evidence. `null` if it has not judged the payment, and if the operator decided it or
+         *     reviews it. An accepted payment shows every fact; a held one those that its rule examined. The others are `null`.
          */
         Verdict: {
             /** @enum {string} */
@@ -372,9 +372,9 @@ export interface components {
             takenBackWei: components["schemas"]["Wei"];
             /** @description What the operator paid and recorded. */
             paidWei: components["schemas"]["Wei"];
-            /** @description What waits for the time that the code sets. */
+            /** @description What is not due before the code's waiting time ends. */
             waitingWei: components["schemas"]["Wei"];
-            /** @description What is left to pay, once it is final; negative if more was paid than is earned by now. */
+            /** @description What is still to pay, once it is final; negative if more was paid than is earned by now. */
             dueWei: string;
         };
         Quote: {
@@ -405,8 +405,8 @@ export interface components {
             /** @description One for each rule, in this order. Those of the opening, the supply and the list are there if the tier has them. */
             checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowlistCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
             /**
-             * @description Whether what the wallet pays by inner calls would become nodes automatically, so that it may pay for several in one transaction: the sale
-             *     takes it from this wallet, and the service's providers trace blocks. `null` if the wallet's code could not be read.
+             * @description Whether payments of this wallet by inner calls would become nodes automatically, so that it may pay for several in one transaction: the sale
+             *     accepts them from this wallet, and the service's providers trace blocks. `null` if the wallet's code could not be read.
              */
             inner: boolean | null;
             /** @description The block of the chain reads; `null` if they failed. */
@@ -626,7 +626,7 @@ export interface components {
             lastCreditedAt: components["schemas"]["NullableTime"];
             /** @description When its next credit is due. */
             nextCreditAt: components["schemas"]["NullableTime"];
-            /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
+            /** @description When the contract’s owner expelled it from its cohort: it keeps its credits, and gets no more. `null` for every other node. */
             expelledAt: components["schemas"]["NullableTime"];
             /** @description When it was created. */
             createdAt: components["schemas"]["NullableTime"];
@@ -716,7 +716,7 @@ export interface components {
             lastCreditedAt: components["schemas"]["NullableTime"];
             /** @description When its next credit is due. */
             nextCreditAt: components["schemas"]["NullableTime"];
-            /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
+            /** @description When the contract’s owner expelled it from its cohort: it keeps its credits, and gets no more. `null` for every other node. */
             expelledAt: components["schemas"]["NullableTime"];
             /** @description When it was created. */
             createdAt: components["schemas"]["NullableTime"];
@@ -742,7 +742,7 @@ export interface components {
             withdrawnWei: components["schemas"]["Wei"];
             /** @description The block at which it was read. */
             blockNumber: number;
-            /** @description Whether the ledger says the same. */
+            /** @description Whether the ledger has the same record. */
             matchesLedger: boolean;
         };
         Credit: {
@@ -761,15 +761,15 @@ export interface components {
             id: number;
             /** @description Paid out; for one that failed, the requested amount. */
             amountWei: components["schemas"]["Wei"];
-            /** @description Left over; carries no meaning. */
+            /** @description Obsolete; has no meaning. */
             cumulativeSignedWei: string;
             /** @description The receiver of the ether, which need not be the owner. */
             toAddress: components["schemas"]["NullableAddress"];
-            /** @description Left over; withdrawals do not expire. */
+            /** @description Obsolete; withdrawals do not expire. */
             deadline: number;
             txHash: components["schemas"]["NullableHash"];
             /**
-             * @description `sent`: it succeeded. `failed`: the transaction reverted and moved nothing. `signed`: no present meaning.
+             * @description `sent`: it succeeded. `failed`: the transaction reverted and moved nothing. `signed`: obsolete.
              * @enum {string|null}
              */
             status: "signed" | "sent" | "failed" | null;
@@ -842,7 +842,7 @@ export interface components {
             due: components["schemas"]["Time"];
             /** @description The same in unix seconds, as it enters the draw. */
             dueSec: number;
-            /** @description How many turns were paid at once. */
+            /** @description How many turns this one payment covers. */
             count: number;
             /** @description The first block not before `due`. */
             seedBlock: number | null;
@@ -855,7 +855,7 @@ export interface components {
             /** @description The tier's rate in force at `due`. */
             payoutBps: number | null;
             /**
-             * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
+             * @description The evidence for its seed. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
              *     agree; the most without a fork guard. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger has no seed.
              * @enum {string|null}
              */
@@ -912,12 +912,12 @@ export interface components {
             /** @description The tier's rate in force at `due`. */
             payoutBps: number | null;
             /**
-             * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
+             * @description The evidence for its seed. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
              *     agree; the most without a fork guard. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger has no seed.
              * @enum {string|null}
              */
             assurance: "proven" | "agreed" | "believed" | null;
-            /** @description Credited to each node for this turn; `null` if one turn of a sum cannot be told from the others. */
+            /** @description Credited to each node for this turn; `null` if the turns of a sum cannot be separated. */
             amountWei: components["schemas"]["NullableWei"];
             /** @description Nodes of the cohort. */
             nodeCount: number;
@@ -937,7 +937,7 @@ export interface components {
          */
         Transaction: {
             txHash: components["schemas"]["Hash"];
-            /** @description It paid: `GET /api/payment/{hash}` has the rest. */
+            /** @description It paid: see `GET /api/payment/{hash}`. */
             isPayment: boolean;
             /** @description Nodes that it minted. */
             mintedNodeIds: string[];
@@ -995,9 +995,9 @@ export interface components {
             /** @description The time of its block. */
             paidAt: components["schemas"]["NullableTime"];
             /**
-             * @description What it rests on. `proven`: its block's hash, which the contract has named, or two providers as final. `linked`: its block's hash,
-             *     which neither has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Without a fork guard
-             *     it is `believed` until two providers name its block as final, then `agreed`. Null while it is in no block.
+             * @description The evidence for it. `proven`: its block's hash, which the contract has confirmed, or two providers as final. `linked`: its block's hash,
+             *     which neither has confirmed yet. `agreed`: two providers agree. `believed`: one provider's answer. Without a fork guard
+             *     it is `believed` until two providers report its block as final, then `agreed`. Null while it is in no block.
              * @enum {string|null}
              */
             assurance: "proven" | "linked" | "agreed" | "believed" | null;
@@ -1035,7 +1035,7 @@ export interface components {
             lastTickAt: components["schemas"]["NullableTime"];
             /** @description `null` if it has never ticked. */
             secondsSinceLastTick: number | null;
-            /** @description True if it has not ticked within `staleAfterSec`, or if no tick within that time ended well. */
+            /** @description True if it has not ticked within `staleAfterSec`, or if no tick within that time succeeded. */
             stale: boolean;
             staleAfterSec: number;
             /** @description How often it is meant to tick. */
@@ -1061,14 +1061,14 @@ export interface components {
             outstandingWei: components["schemas"]["NullableWei"];
             /** @description The contract's own answer. */
             isSolvent: boolean | null;
-            /** @description Set while the passes are halted because the chain is not the one they followed; reads continue. */
+            /** @description Set while the passes are halted because the chain is not the one they followed. Reads continue. */
             halted: {
-                /** @description What was found. */
+                /** @description Why they are halted. */
                 reason: string;
                 /** Format: date-time */
                 since: string;
             } | null;
-            /** @description Set while one block stops the passes again and again, though the chain's providers answer: nothing after it is followed. */
+            /** @description Set while one block keeps stopping the passes, although the chain's providers answer: the service follows no later block. */
             stuck: {
                 /** @description The first block that is not followed. */
                 block: number;

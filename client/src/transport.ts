@@ -120,7 +120,7 @@ function openerOf(base: string, fetch: typeof globalThis.fetch, timeoutMs: numbe
     } catch (cause) {
       signal?.throwIfAborted()
       if (cause instanceof LedgerError) throw cause
-      throw errorWithoutAnswer(`No stream could be opened: ${base}${path}`, cause)
+      throw errorWithoutAnswer(`Could not open a stream: ${base}${path}`, cause)
     } finally {
       clearTimeout(late)
     }
@@ -141,7 +141,7 @@ function waitBefore(tries: number, error: LedgerError, call: Sent, retry: Requir
   if (call.repeatable === false && error.status !== 429) return null
   const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
   const backoffMs = Math.min(first * 2 ** (tries - 1), retry.maxMs)
-  // Half of the back-off is jitter, so that many clients do not return at once.
+  // Half of the back-off is jitter, so that many clients do not return together.
   const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2
   const askedMs = (error.retryAfter ?? 0) * 1000
   return askedMs > retry.maxMs ? null : Math.max(drawnMs, askedMs)

@@ -79,7 +79,7 @@ export interface Health extends Revived<Schemas['Health']> {}
 export type Watched = { address: string } | { payment: string }
 
 /**
- * An event carries a state, not a change. `current` ends each batch and names every entry; entries that it omits no
+ * An event carries a state, not a change. `current` ends each batch and lists every entry; entries that it omits no
  * longer exist.
  */
 export type LedgerEvent =

@@ -225,7 +225,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   if (failure === null) return
   if (kindOf(failure) !== 'retryable' && !mayPass(failure)) throw failure
   onProgress(`the chain does not answer yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
-  onProgress('serving the ledger; the passes begin once the chain answers')
+  onProgress('serving the ledger; the passes start once the chain answers')
 }
 
 /** What the HTTP server needs to know of the settings. */

@@ -155,7 +155,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   if (facts.guardUsable) await noteGuard(pool)
   else if ((await readGuard(pool)) === 'used') {
     tell(
-      'the provider says that the factory sees other block hashes, but this ledger has used the fork guard and keeps using it. If the chain has changed, "node-ledger resume --no-guard" drops it',
+      'the provider reports that the factory sees other block hashes, but this ledger keeps using the fork guard. If the chain has changed, "node-ledger resume --no-guard" turns it off',
     )
     return { guardUsable: true }
   }
@@ -293,9 +293,8 @@ async function enterFirst(pool: Pool, contract: ContractReader, terms: TermsCont
   const paysOut = objection === null && terms.payouts
   const boundsToSet = paysOut ? await readBoundsNeeded(contract, terms, { payoutBps, atBlock }) : null
   if (boundsToSet)
-    objection = `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`
-  if (objection)
-    throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
+    objection = `they are outside the contract’s bounds for what the distributor pays for a turn. Its owner can widen them with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`
+  if (objection) throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${objection}`)
   await inTransaction(pool, async (sql) => {
     if (!(await insertFirstTerms(sql, terms, 'start'))) return
     await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [terms] } })
@@ -349,7 +348,7 @@ async function assertUnusedWallet({ part, rpc, chainId }: OpenedChain): Promise<
   const remedy = 'make a new wallet for this sale, and set PAYMENT_ADDRESS to it (docs/MOVING.md)'
   throw new StartError(
     formerFactories
-      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and FORMER_FACTORIES names ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
+      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and FORMER_FACTORIES lists ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
       : `PAYMENT_ADDRESS: ${paymentAddress} was used before. If another factory sold with it, ${remedy}. If not, set FORMER_FACTORIES=none.`,
   )
 }

@@ -37,7 +37,7 @@ function parse(text: string | null, path: string): Record<string, string> {
   }
   throw new KnownError(
     'refused',
-    `${path} cannot be read as a map of secrets. Repair it, or remove it to have new ones made.`,
+    `${path} cannot be read as a map of secrets. Repair it, or delete it, so that the service generates new ones.`,
   )
 }
 

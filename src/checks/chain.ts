@@ -97,7 +97,7 @@ export const FACTORY_CHECKS = {
     'NodeLedgerRefusedAnswers',
     findEvidence,
     ({ inForce, found: finding, voices }, { chain, config }) => {
-      if (!finding) return { unknown: 'the providers do not name the same recent blocks, or do not answer' }
+      if (!finding) return { unknown: 'the providers report different recent blocks, or do not answer' }
       const ledger = { mode: inForce?.mode ?? null, chainId: chain.chainId, isDemo: chain.demoToken !== null }
       return judgeEvidence(finding, ledger, { voices, trusts: config.TRUST_PROVIDER, production: config.production })
     },
@@ -109,7 +109,7 @@ export const FACTORY_CHECKS = {
   /** Whether buyers may pay to the payments wallet. It must not be a signer account. If it has code, traces must show what that code sends. */
   'wallet.key': check(null, lookAtWallets, ({ sold, wallets }) => {
     const [bad] = wallets.filter(({ objection }) => objection !== null)
-    if (!bad?.objection) return wallets.length > 0 ? 'the payments wallet is not one of the accounts that send' : null
+    if (!bad?.objection) return wallets.length > 0 ? 'the payments wallet is not a signer account' : null
     const another = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'
     return { says: bad.objection.problem, fail: bad.wallet === sold ? another : bad.objection.remedy }
   }),
@@ -138,8 +138,8 @@ async function lookAtWallets({ chain, rpc, pool }: OnChain & Pick<ChainExamined,
 
 const FINE = {
   genesis: () => 'followed from block 0 on',
-  notDeployed: (startBlock: number) => `the factory was not there before START_BLOCK=${startBlock}`,
-  noEvents: (startBlock: number) => `the factory did nothing before START_BLOCK=${startBlock}`,
+  notDeployed: (startBlock: number) => `the factory did not exist before START_BLOCK=${startBlock}`,
+  noEvents: (startBlock: number) => `the factory emitted no events before START_BLOCK=${startBlock}`,
 }
 
 /** Makes the checks of the chain. If no provider answers, only the providers are checked. */
@@ -205,7 +205,7 @@ export function judgeBeginning(beginning: Beginning, startBlock: number): Said {
   const { first } = beginning
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
-    says: `START_BLOCK: the factory is older than START_BLOCK=${startBlock}: the ledger lacks what it did before, and the passes stop there`,
+    says: `START_BLOCK: the factory is older than START_BLOCK=${startBlock}, so the ledger lacks its earlier events and the passes stop`,
     fail: `Set START_BLOCK to ${block}. ${keeps}`,
   }
 }
@@ -219,11 +219,11 @@ function judgeFinality(reading: Awaited<ReturnType<typeof readFinal>>): Answer {
   const behindSec = followedTime - final.time
   if (final.firm >= 0 && behindSec > FINAL_BEHIND_SEC)
     return {
-      says: `${says}, which is ${Math.floor(behindSec / 3_600)} hours old: a provider of RPC_URL calls no newer one final`,
+      says: `${says}, which is ${Math.floor(behindSec / 3_600)} hours old: a provider of RPC_URL reports no newer final block`,
       warn: 'Refunds and commissions wait for final blocks. Look at each provider’s "finalized" block, and replace the one that is stuck.',
     }
   if (!words || isSettled(final)) return { says }
-  return { says: `${says}, and no refund or commission rests on it: ${words.says}`, warn: words.todo }
+  return { says: `${says}, but refunds and commissions wait: ${words.says}`, warn: words.todo }
 }
 
 export const BELIEVED_TODO = 'Add a provider of another company, or set TRUST_PROVIDER=true if the node is your own.'
@@ -239,26 +239,27 @@ export function judgeEvidence(
 ): Said {
   if (finding.mode === 'proven' && finding.added.length > 0)
     return {
-      says: `blocks have fields that this version does not know (${finding.added.join(', ')}): what they hold is proven, and receipts are read of each block`,
+      says: `blocks have fields that this version does not know (${finding.added.join(', ')}): their contents are still proven, and the service reads the receipts of every block`,
       warn: 'Update the service. Until then nothing is lost.',
     }
   if (mode === 'proven' && finding.mode === 'agreed')
     return {
-      says: `${foundInWords(finding)}, so nothing is followed: the chain may have had a hard fork`,
-      fail: 'Update the service. If that does not help, "node-ledger evidence set agreed" makes it believe two providers that agree.',
+      says: `${foundInWords(finding)}, so the service follows nothing: the chain may have had a hard fork`,
+      fail: 'Update the service. If that does not help, "node-ledger evidence set agreed" makes it accept what two providers agree on.',
     }
   if ((mode ?? finding.mode) === 'proven') return { says: 'blocks prove what providers report' }
   const says = 'blocks are not proven: two providers must agree'
   if (isDemo) return { says }
-  if (finding.mode === 'proven') return { says, warn: '"node-ledger evidence set proven" has them proven again.' }
+  if (finding.mode === 'proven')
+    return { says, warn: '"node-ledger evidence set proven" makes the service prove them again.' }
   if (mode === null && chainId !== null && modeOn(chainId) === 'proven')
     return {
       says: `RPC_URL: ${foundInWords(finding)}`,
       fail: 'Blocks of this chain prove themselves to this version of the service. Use other providers, or update the service after a fork.',
     }
   if (voices >= VOICES) return { says }
-  const oneProvider = `RPC_URL: it names one provider, and ${foundInWords(finding)}: we would have to believe what it says about payments and seeds`
-  if (trusts) return { says: `${oneProvider}, as TRUST_PROVIDER says` }
+  const oneProvider = `RPC_URL: it lists one provider, and ${foundInWords(finding)}: the service would have to trust it about payments and seeds`
+  if (trusts) return { says: `${oneProvider}, as TRUST_PROVIDER allows` }
   return { says: oneProvider, [production ? 'fail' : 'warn']: BELIEVED_TODO }
 }
 

@@ -49,7 +49,7 @@ export const DATABASE_CHECKS: Checks<Examined> = {
     if (missing.length > 0) {
       const says =
         appliedMigrations.length === 0 ? 'there is no ledger yet' : `${missing.length} migrations are missing`
-      return { says, fail: 'Run "node-ledger migrate", or start the service, which does so.' }
+      return { says, fail: 'Run "node-ledger migrate", or start the service, which migrates.' }
     }
     const newer = unknown.length > 0 ? `, and ${unknown.length} of a newer version, which is harmless` : ''
     return `current: ${appliedMigrations.length} migrations${newer}`
@@ -57,7 +57,7 @@ export const DATABASE_CHECKS: Checks<Examined> = {
 
   'database.rights': check(null, readRights, ({ create, locked: lockedTables }) => {
     if (lockedTables.length > 0) {
-      const says = `no right to write ${lockedTables.slice(0, 3).join(', ')}${lockedTables.length > 3 ? ' and others' : ''}`
+      const says = `no permission to write ${lockedTables.slice(0, 3).join(', ')}${lockedTables.length > 3 ? ' and others' : ''}`
       return { says, fail: 'Make the user of DATABASE_URL the owner of the tables.' }
     }
     if (create) return 'may read, write and migrate'

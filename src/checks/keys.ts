@@ -69,8 +69,8 @@ function checkFunds(role: AccountRole): Check<KeysExamined> {
     const { address, balanceWei, leftWei, transactions, low } = funds
     const has = `the ${role} has ${inEther(balanceWei)} ether`
     if (leftWei < 0n) {
-      const what = role === 'minter' ? 'the mint that waits' : 'the next round'
-      const says = `${has}, and ${what} may take ${inEther(balanceWei - leftWei)}`
+      const what = role === 'minter' ? 'the pending mint' : 'the next round'
+      const says = `${has}, and ${what} may cost ${inEther(balanceWei - leftWei)}`
       return { says, fail: `Send ether to ${address}: ${what} waits for it.` }
     }
     const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at current fees`
@@ -101,7 +101,7 @@ function checkNonce(role: AccountRole): Check<KeysExamined> {
       return `the ${role}'s nonces match the followed blocks`
     return {
       says: `the providers report nonce ${nonceAhead?.said ?? now} of ${address}, and followed blocks show ${followedNonce}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
-      fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
+      fail: 'The service adopts this nonce once all providers have reported it for 64 blocks. If you know that the key was used, "node-ledger transactions free" adopts it immediately.',
     }
   })
 }
@@ -116,7 +116,7 @@ const REMEDIES = {
   signer: (name: string) =>
     `Check that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
   kms: (name: string) =>
-    `Check that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
+    `Check that the service of ${name}_KMS_KEY can be reached from here, allows this program to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
 }
 
 /** Asks a remote signer to sign a transaction that can never be mined. */

@@ -33,7 +33,7 @@ import { type Check, type Checks, check, checkEach, ofLedger } from './check.ts'
 /** How many differences a finding names, and how many nodes without payment or grant. */
 const NAMED_MAX = 3
 const UNPAID_MAX = 20
-const RETRIES = 'See the runbook. Each pass retries, and sends what waits.'
+const RETRIES = 'See the runbook. Each pass retries its transactions.'
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
@@ -64,7 +64,7 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     if (!stuck) return null
     const { block, runs, since, rule, host } = stuck
     return {
-      says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last by the word of ${host}` : ''}: ${rule}`,
+      says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last as reported by ${host}` : ''}: ${rule}`,
       fail: 'See the runbook. The passes try again, and continue automatically.',
     }
   }),
@@ -84,7 +84,7 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     if (!wait) return null
     return {
       says: `turns from ${new Date(wait.due * 1000).toISOString()} on wait for their seed: ${wait.says}`,
-      warn: 'The next runs go on. If a provider of RPC_URL is gone for good, or differs from the others, replace it.',
+      warn: 'The next runs retry. If a provider of RPC_URL is gone for good, or differs from the others, replace it.',
     }
   }),
 
@@ -103,13 +103,13 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     ofLedger(readSignerTroubles),
     'no signer refused its last request',
     ({ since, role, address, detail }) => ({
-      says: `since ${since} nothing is signed for the ${role}, ${address}: ${detail}`,
+      says: `the signer of the ${role}, ${address}, has not signed since ${since}: ${detail}`,
       fail: RETRIES,
     }),
   ),
 
   'passes.roles': checkEach('NodeLedgerRoleLost', ofLedger(readLostRoles), null, ({ since, address, role }) => ({
-    says: `since ${since}, ${address} is no longer the contract’s ${role}: nothing is sent for it`,
+    says: `since ${since}, ${address} is no longer the contract’s ${role}, so it sends nothing`,
     fail: RETRIES,
   })),
 }
@@ -120,7 +120,7 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
     const apart = head
       ? `, ${Math.max(0, head.number - cursor.number)} behind the chain`
       : '; how far behind is not known'
-    const todo = 'It catches up while the payments pass runs; if not, see that pass.'
+    const todo = 'The payments pass catches up while it runs. If it does not run, see that check.'
     const isLagging = head !== null && head.time - cursor.time > LAG_SEC
     return { says: `followed up to block ${cursor.number}${apart}`, warn: isLagging && todo }
   }),
@@ -128,8 +128,8 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
   'ledger.mending': check(null, ofLedger(readMending), (mending) => {
     if (!mending) return null
     return {
-      says: `blocks ${mending.at + 1} to ${mending.to} are read again, because the ledger differed from one of them`,
-      warn: 'Until they are read, nothing is sold, minted, credited, granted or released. It goes on automatically.',
+      says: `the service is reading blocks ${mending.at + 1} to ${mending.to} again, because the ledger differed from one of them`,
+      warn: 'Until then nothing is sold, minted, credited, granted or released. It continues automatically.',
     }
   }),
 
@@ -138,13 +138,13 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
     if (drift.count === 0) return 'agreed with the contract when last compared'
     return {
       says: `${drift.count} differences from the contract when last compared: ${drift.first.map(driftInWords).join('; ')}`,
-      fail: '"node-ledger verify" names them; "node-ledger rebuild" says what a new ledger would hold.',
+      fail: '"node-ledger verify" lists them; "node-ledger rebuild" shows what a new ledger would contain.',
     }
   }),
 
   'payments.held': check('NodeLedgerPaymentsHeld', ofLedger(readHeldReasons), (held) => {
     const count = held.reduce((sum, { payments }) => sum + payments, 0)
-    if (count === 0) return 'no payment waits for you'
+    if (count === 0) return 'no payment needs your decision'
     const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
     return { says, warn: '"node-ledger payments list --status held" shows them.' }
   }),
@@ -152,7 +152,7 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
   'payments.failed': check(null, ofLedger(readFailedResidues), (residues) => {
     if (!residues) return null
     return {
-      says: `of ether that nothing explains (${residues.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is recorded as failed has the same value: a provider may have lied about its outcome`,
+      says: `a transaction that is recorded as failed has the same value as unexplained ether of its block (${residues.ids.map((id) => `payment ${id}`).join(', ')}): a provider may have lied about its outcome`,
       fail: `Rescan from here: "node-ledger rescan --from-block ${residues.fromBlock}".`,
     }
   }),
@@ -160,8 +160,8 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
   'payments.unproven': check('NodeLedgerPaymentsWaiting', ofLedger(readUnproven), (unproven) => {
     if (unproven.length === 0) return null
     return {
-      says: `${unproven.length} payments rest on one provider alone, the newest ${unproven[0]}: they are not minted`,
-      fail: `Compare them with an explorer. If the chain has them, a provider of RPC_URL lags or lacks them; if not, one of them lies: replace it. If RPC_URL names only one: ${BELIEVED_TODO}`,
+      says: `only one provider reports ${unproven.length} payments, the newest ${unproven[0]}: they are not minted`,
+      fail: `Compare them with an explorer. If the chain has them, a provider of RPC_URL lags or lacks blocks. If not, one of them lies: replace it. If RPC_URL lists only one: ${BELIEVED_TODO}`,
     }
   }),
 
@@ -169,7 +169,7 @@ const STATE_CHECKS: Checks<LedgerExamined> = {
     if (refs.length === 0) return 'no payment’s node belongs to a wallet other than the payer'
     return {
       says: `the nodes of ${refs.length} payments were minted to another wallet, the newest payment ${refs[0]}`,
-      fail: `The minter’s key is stolen: ${STOLEN_KEY} These payments are refunded or dismissed: their refs stay used.`,
+      fail: `The minter’s key is stolen: ${STOLEN_KEY} Refund or dismiss these payments, because their refs stay used.`,
     }
   }),
 
@@ -221,7 +221,7 @@ const SEND_CHECKS: Checks<LedgerExamined> = {
   'keys.foreign': check('NodeLedgerForeignTransaction', ofLedger(readForeign), (foreign) => {
     if (foreign.length === 0) return 'no key of ours was used elsewhere within a week'
     return {
-      says: `within a week our keys signed ${foreign.length} times without this ledger, the newest ${foreign[0]}`,
+      says: `within a week our keys signed ${foreign.length} transactions that this ledger did not send, the newest ${foreign[0]}`,
       fail: `Was the ledger restored from a backup? Then they are its own transactions. Did you send them yourself? Never do that with these keys. If neither, the key is stolen: ${STOLEN_KEY}`,
     }
   }),

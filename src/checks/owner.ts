@@ -54,7 +54,7 @@ export const OWNER_CHECKS: Checks<PowersExamined> = {
 
   'owner.pause': check(null, ofPowers, ({ paused: isPaused }) => {
     if (!isPaused) return null
-    const todo = '"node-ledger owner unpause" prints what the owner signs to end it.'
+    const todo = '"node-ledger owner unpause" prints what the owner signs to end the pause.'
     return { says: 'the contract is paused: nothing is opened, minted or credited', warn: todo }
   }),
 }

@@ -33,7 +33,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
     if (!terms)
       return {
         says: 'the ledger has no credit terms: nothing is judged, minted or paid',
-        fail: '"node-ledger terms set" enters them; on a factory without nodes DIST_ENABLED and CREDIT_… name them for the first start with a key.',
+        fail: 'Enter them with "node-ledger terms set". On a factory without nodes, DIST_ENABLED and CREDIT_… can set them at the first start with a key.',
       }
     const { payouts, minWei, maxWei, intervalSec } = terms.inForce
     return payouts
@@ -54,7 +54,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
   /** Names the wallet in force and any others that we still watch. */
   'sale.wallet': check(null, ofLedger(readWallets), ({ wallets, wallet }) => {
     if (wallet === null) {
-      const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
+      const todo = 'Enter the wallet that buyers pay to with "node-ledger wallets set <address>".'
       return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
     }
     const open = wallets.filter((one) => one.wallet !== wallet && one.closedBlock === null)
@@ -77,7 +77,7 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   'terms.windows': check(null, ofLedger(readWindowCall), (call) => {
     if (!call) return null
     return {
-      says: "the contract's owner has not set yet which turns are not owed: until then they are owed, and wait",
+      says: "the contract's owner has not set the window of turns that are not owed: until then they are owed, and wait",
       warn: `The owner has to send ${call.name}. "node-ledger terms list" shows it.`,
     }
   }),
@@ -85,7 +85,10 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   'sale.tiers': check(null, ofLedger(readTiersNow), (tiers) => {
     const onSale = tiers.filter((tier) => tier.onSale)
     if (onSale.length > 0) return `on sale: ${onSale.map(({ tierId }) => tierId).join(', ')}`
-    return { says: 'no tier is on sale', warn: '"node-ledger tiers create" enters one, "tiers on-sale" opens it.' }
+    return {
+      says: 'no tier is on sale',
+      warn: 'Create one with "node-ledger tiers create", then open it with "tiers on-sale".',
+    }
   }),
 
   'sale.changes': check('NodeLedgerTierChangeUnfit', ofLedger(readPlanned), ({ fit, unfit }) => {
@@ -93,7 +96,7 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
     const next = fit[0]?.version
     if (first) {
       const { plan, why } = first
-      const todo = `It will not take effect (${why.kind}). "node-ledger tiers plans" says why, "tiers cancel" cancels it.`
+      const todo = `It will not take effect (${why.kind}). "node-ledger tiers plans" shows why, and "tiers cancel" cancels it.`
       return {
         says: `change ${plan.version} of tier ${plan.tierId}, planned for ${inUtc(plan.fromTime)}, does not fit`,
         warn: todo,

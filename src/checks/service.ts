@@ -22,16 +22,16 @@ export const SERVICE_CHECKS: Checks<ServiceExamined> = {
     const todo = 'Correct it, or unset it.'
     const warnings = hints.map(({ setting, message }) => ({ says: `${setting} ${message}`, warn: todo }))
     if (wrong.length + warnings.length > 0) return [...wrong, ...warnings]
-    return production ? 'right, for production' : 'right, for development'
+    return production ? 'valid for production' : 'valid for development'
   }),
 
   /** Whether the service with these settings answers on this machine. */
   service: check(null, askService, ({ who, url, status }) => {
-    if (url === null) return who === null ? 'not asked: PORT is 0' : `${who} runs`
+    if (url === null) return who === null ? 'not checked: PORT is 0' : `${who} runs`
     if (status === 200) return `${who ?? 'the service'} is ready at ${url}`
     const todo = 'Start it ("npm start", or "node-ledger start"), unless it runs on another machine.'
     if (status === null) return { says: `nothing answers at ${url}`, warn: todo }
-    return { says: `${who ?? 'the service'} answers ${status} at ${url}`, fail: 'Its log says why it is not ready.' }
+    return { says: `${who ?? 'the service'} answers ${status} at ${url}`, fail: 'Its log shows why it is not ready.' }
   }),
 }
 

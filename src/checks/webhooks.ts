@@ -20,7 +20,7 @@ interface WebhooksExamined {
 
 export const WEBHOOK_CHECKS: Checks<WebhooksExamined> = {
   webhooks: check('NodeLedgerWebhooksLate', lookAtEndpoints, (endpoints, { allowPrivate }) => {
-    if (!endpoints) return { unknown: 'no ledger to ask for endpoints' }
+    if (!endpoints) return { unknown: 'there is no ledger to read endpoints from' }
     if (endpoints.length === 0) return 'no events are sent: "node-ledger webhooks add" adds a receiver'
     return endpoints.map(({ endpoint, host, state }) => {
       return judgeHost(endpoint, host, allowPrivate) ?? judgeDeliveries(endpoint, state)
@@ -49,7 +49,7 @@ async function lookAtHost(url: string): Promise<Host> {
 function judgeHost(endpoint: string, host: Host, allowPrivate: boolean): Said | null {
   if (typeof host === 'object')
     return {
-      says: `${endpoint}: its host has no address here (${host.fault}): nothing reaches it`,
+      says: `${endpoint}: its host does not resolve here (${host.fault}), so it gets nothing`,
       fail: 'Remove it and add the right one ("node-ledger webhooks remove", "add"), or fix this machine’s resolver.',
     }
   if (host === 'public' || allowPrivate) return null
@@ -60,15 +60,18 @@ function judgeHost(endpoint: string, host: Host, allowPrivate: boolean): Said | 
 }
 
 function judgeDeliveries(endpoint: string, state: EndpointState | undefined): Said {
-  if (!state) return { says: `${endpoint} is told` }
+  if (!state) return { says: `${endpoint} gets events` }
   const { disabledAt, failingSince, lastError, pending, lastSuccessAt } = state
   if (disabledAt !== null) {
     const todo = `Fix the receiver, then "node-ledger webhooks enable ${endpoint}".`
-    return { says: `${endpoint} was disabled at ${disabledAt}: ${lastError}; ${pending} wait`, fail: todo }
+    return { says: `${endpoint} was disabled at ${disabledAt}: ${lastError}; events waiting: ${pending}`, fail: todo }
   }
   if (failingSince !== null) {
     const todo = 'Fix the receiver; "node-ledger webhooks deliveries --state pending" shows what it answers.'
-    return { says: `${endpoint} has failed since ${failingSince}: ${lastError}; ${pending} wait`, warn: todo }
+    return {
+      says: `${endpoint} has failed since ${failingSince}: ${lastError}; events waiting: ${pending}`,
+      warn: todo,
+    }
   }
   return { says: `${endpoint} accepts its events, last success: ${lastSuccessAt ?? 'none yet'}` }
 }

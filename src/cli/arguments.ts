@@ -10,7 +10,7 @@ import { isUnit, readAmount } from './ether.ts'
 export const COMMON: Readonly<Record<string, OptionSpec>> = {
   json: { help: 'print the result as JSON' },
   yes: { help: 'do not ask' },
-  help: { help: 'say what the command does' },
+  help: { help: 'explain the command' },
 }
 
 export interface ParsedArguments {
@@ -100,8 +100,7 @@ function readOption(
   else if (!isUnit(spec.value)) values[name] = value
   else {
     const amount = readAmount(value, spec.value)
-    if (amount === null)
-      mistakes.push(`--${name}: is a whole number of ${spec.value}, or names its unit: 0.1ether, 5gwei`)
+    if (amount === null) mistakes.push(`--${name}: is a whole number of ${spec.value}, or has a unit: 0.1ether, 5gwei`)
     else values[name] = amount
   }
 }

@@ -62,7 +62,7 @@ export interface Command {
 
 export const GROUPS = {
   run: 'Running it',
-  look: 'Checking that all is well',
+  look: 'Checking it',
   decide: "The operator's decisions",
   owner: "What the contract's owner signs",
   books: 'The books',

@@ -33,7 +33,7 @@ export function actorHere(): Actor {
  */
 export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'values'>, variable: string): string {
   const url = values.into ?? env[variable]
-  if (!url) throw new UsageError(`Name an empty database: set ${variable}, or add --into <url>.`)
+  if (!url) throw new UsageError(`Give an empty database: set ${variable}, or add --into <url>.`)
   const read = readDatabaseUrl(url)
   if ('mistake' in read) throw new UsageError(`That URL ${read.mistake}.`)
   return url
@@ -55,7 +55,7 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
   const pool = openPool(database.url, stack)
   if (!(await isMigrated(pool)))
     throw new RefusedError(
-      'The database has no ledger of this version: run "node-ledger migrate", or start the service, which does so.',
+      'The database has no ledger of this version: run "node-ledger migrate", or start the service, which migrates.',
     )
   return await body({ config, database, pool })
 }

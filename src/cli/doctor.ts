@@ -63,7 +63,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   if (readable) {
     findings.push(...(await runChecks(SALE_CHECKS, { pool: readable, config })))
     findings.push(...(await runChecks(LEDGER_CHECKS, { pool: readable, config, ...knownOf(chain, findings) })))
-  } else findings.push(findingOf('ledger', { unknown: 'no database to ask, or no ledger in it' }))
+  } else findings.push(findingOf('ledger', { unknown: 'no database, or no ledger in it' }))
   const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
   findings.push(...(await runChecks(WEBHOOK_CHECKS, { allowPrivate, pool: readable })))
   return findings

@@ -16,7 +16,7 @@ export function overview(commands: readonly Command[]): string {
   return [
     'Usage: node-ledger <command> [options]',
     ...sections,
-    `Every command takes --json, --yes and --help; "node-ledger help <command>" says more.
+    `Every command takes --json, --yes and --help; "node-ledger help <command>" explains it.
 Settings come from the environment (docs/SETTINGS.md documents each). Without any, commands talk to the service that
 "npm start" runs in this directory.
 Exit codes: 0 done, 1 refused or a difference found, 2 called or set wrongly, 3 could not check,

@@ -26,6 +26,6 @@ export async function writeNew<Made>(
 }
 
 function refuseFile(path: string, { code }: NodeJS.ErrnoException): never {
-  if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+  if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and was not changed: choose another file.`)
   throw new RefusedError(`${path} cannot be written (${code}).`)
 }

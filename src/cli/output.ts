@@ -136,11 +136,11 @@ export function preview({ flags, out }: { flags: ReadonlySet<string>; out: Outpu
 export async function mustAgree(
   call: AtTerminal & { readonly flags: ReadonlySet<string> },
   question: string,
-  otherwise = 'Nothing was changed.',
+  otherwise = 'No change.',
 ): Promise<void> {
   if (call.flags.has('yes')) return
   const dialogue = new Dialogue(call)
-  if (!dialogue.canAsk) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
+  if (!dialogue.canAsk) throw new UsageError('No terminal to confirm on: add --yes to do it anyway.')
   try {
     if (!/^y(es)?$/i.test(await dialogue.ask(`${question} [y/N]`, otherwise))) throw new RefusedError(otherwise)
   } finally {

@@ -106,7 +106,7 @@ async function unknown(argv: readonly string[]): Promise<string> {
   if (first === undefined) return overview(commands)
   if (argv[0] !== first) return 'The command comes first, its options after it: node-ledger <command> [options]'
   const group = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (group.length > 0) return `Say which:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`
+  if (group.length > 0) return `Choose one:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`
   const names = commands.map(({ name }) => name)
   const meant = nearest(words.slice(0, 2).join(' '), names) ?? nearest(first, names)
   return `There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; did you mean "${meant}"?` : '.'}

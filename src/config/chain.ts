@@ -45,12 +45,12 @@ export const CHAIN = {
     TRUST_PROVIDER: {
       parse: onOff,
       default: 'false',
-      text: 'Trusts the only provider of `RPC_URL` about what the chain cannot prove. On every chain that is who sent a payment that comes through a contract; without it the service holds such payments. If the chain’s blocks do not recompute, it is also every payment and seed, and production does not start without it.',
+      text: 'Trusts the only provider of `RPC_URL` about facts that the chain cannot prove. On every chain this is who sent a payment through a contract: without this setting the service holds these payments. On chains whose blocks cannot be recomputed it is also every payment and seed, and production requires this setting.',
     },
     PUBLIC_RPC_URL: {
       parse: publicRpcUrl,
       example: 'https://public-rpc.example.org',
-      text: 'A JSON-RPC for the public, which `/.well-known/node-ledger.json` names.',
+      text: 'A JSON-RPC for the public, listed in `/.well-known/node-ledger.json`.',
     },
     CHAIN_ID: {
       parse: whole({ min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }),
@@ -63,7 +63,7 @@ export const CHAIN = {
       parse: account,
       part: 'chain',
       otherwise: 'the embedded one; required with `RPC_URL`',
-      required: 'set it to the factory; "node-ledger deploy" puts one on the chain and prints it',
+      required: 'set it to the factory\'s address; "node-ledger deploy" deploys one and prints it',
       text: "The factory's address.",
     },
     START_BLOCK: {
@@ -80,13 +80,13 @@ export const CHAIN = {
     FORMER_FACTORIES: {
       parse: formerFactories,
       show: (factories: readonly Address[]) => factories.join(',') || 'none',
-      otherwise: 'not said',
+      otherwise: 'not set',
       text: 'Earlier factories of this sale, separated by commas, or `none`. Required at the first start on a real chain if `PAYMENT_ADDRESS` was used before, because a payment must never count at two factories (docs/MOVING.md).',
     },
     FINALITY: {
       parse: finality,
       default: 'guarded',
-      text: 'When the service mints for a payment: `guarded` (at once; the mint reverts on any fork without the payment), `finalized`, or after a number of confirmations.',
+      text: 'When the service mints for a payment: `guarded` (immediately; the mint reverts on any fork without the payment), `finalized`, or after a number of confirmations.',
     },
     FEE_CAP_WEI: {
       parse: wei,

@@ -11,12 +11,12 @@ export interface GoneSetting {
 
 const AWS_FILE: GoneSetting = {
   message:
-    "is ignored: AWS's client reads its credentials from the environment, or from the file that AWS_SHARED_CREDENTIALS_FILE names",
+    "is ignored: AWS's client reads its credentials from the environment, or from the file in AWS_SHARED_CREDENTIALS_FILE",
 }
 
 const KEYSTORE: GoneSetting = {
   message:
-    "is gone, because a password beside its file protects nothing. Take the key out with the release before: in its checkout, (umask 077; node -e \"import('./src/chain/send/keystore.ts').then(async (k) => console.log(await k.decryptKeystore(fs.readFileSync('FILE', 'utf8'), fs.readFileSync('PASSWORD-FILE', 'utf8').trim())))\" > KEY-FILE). Then name KEY-FILE, or a systemd credential, in …_PRIVATE_KEY_FILE; or use a remote signer or a key in KMS",
+    "is removed, because a password beside its file protects nothing. Extract the key with the previous release: in its checkout, (umask 077; node -e \"import('./src/chain/send/keystore.ts').then(async (k) => console.log(await k.decryptKeystore(fs.readFileSync('FILE', 'utf8'), fs.readFileSync('PASSWORD-FILE', 'utf8').trim())))\" > KEY-FILE). Then set …_PRIVATE_KEY_FILE to KEY-FILE, or to a systemd credential. Or use a remote signer or a key in KMS",
   isMistake: () => true,
 }
 
@@ -31,10 +31,10 @@ export const GONE_SETTINGS: Readonly<Record<string, GoneSetting>> = {
   DISTRIBUTOR_KEYSTORE_PASSWORD: KEYSTORE,
   METRICS_HOST: {
     message:
-      'is gone: metrics are served at HOST, on METRICS_PORT, which a firewall must keep private (off serves none)',
+      'is removed: the service has its metrics at HOST, on METRICS_PORT, which a firewall must keep private (off serves none)',
     isMistake: (value, { HOST = '127.0.0.1' }) => value.trim() !== HOST.trim(),
   },
-  DATABASE_PREPARE: { message: 'is ignored: the start tries whether a pooler keeps prepared statements' },
+  DATABASE_PREPARE: { message: 'is ignored: at start the service tests whether a pooler keeps prepared statements' },
   VALID_FOR_SEC: { message: `is ignored: what the service signs expires after ${VALID_FOR_SEC} s` },
   CHAIN_NAME: { message: "is ignored: the name follows from the chain's id, if that is a known one" },
   STALE_AFTER_SEC: { message: 'is ignored: a worker is stale after five times TICK_SEC, and at least 300 s' },

@@ -50,7 +50,7 @@ function checkChain({ CHAIN_ID }: Settings, source: Source, isEmbedded: boolean)
     if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
     source.refuse(
       'FACTORY_ADDRESS',
-      'is required with RPC_URL: "node-ledger deploy" puts a factory on the chain and prints it',
+      'is required with RPC_URL: "node-ledger deploy" deploys a factory and prints its address',
     )
     return
   }

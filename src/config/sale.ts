@@ -58,7 +58,7 @@ export const SALE = {
 
 export const REWARDS = {
   title: 'Rewards',
-  text: "The ledger keeps the credit terms; `node-ledger terms` lists and changes them. All of these settings but `DIST_MODE` fill a ledger without terms, if the factory has no nodes and no rounds. Set all of them, or none. Later the service ignores them, and warns at start if they differ, until an act has changed the ledger's.",
+  text: 'The ledger keeps the credit terms; `node-ledger terms` lists and changes them. All of these settings but `DIST_MODE` fill a ledger without terms, if the factory has no nodes and no rounds. Set all of them, or none. Later the service ignores them. If they differ from the ledger’s terms, it warns at start, until you change those.',
   settings: {
     DIST_ENABLED: { parse: onOff, first: true, embedded: 'true', text: 'Pays turns.' },
     DIST_MODE: {

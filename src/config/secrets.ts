@@ -48,14 +48,14 @@ const adminKeys: Parse<readonly AdminKey[]> = (input, ask) => {
     })
   if (keys.length > ADMIN_KEYS_MAX) ask.refuse(`has ${keys.length} keys, but at most ${ADMIN_KEYS_MAX} are allowed`)
   if (new Set(keys.map(({ label }) => label)).size < keys.length) {
-    ask.refuse('names a label twice: give each key its own label, as label:key')
+    ask.refuse('has a label twice: give each key its own label, as label:key')
   }
   for (const { label } of keys) {
     if (OUR_NAMES.includes(label))
       ask.refuse(`has the label ${label}, which the service uses itself: choose another label`)
   }
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
-    ask.refuse('holds a key twice: the audit log could not distinguish its labels')
+    ask.refuse('has a key twice: the audit log could not distinguish its labels')
   }
   for (const { key } of keys) checkKey(key, ask)
   return keys

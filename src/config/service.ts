@@ -36,7 +36,7 @@ const frameAncestors: Parse<readonly string[]> = (input, ask) =>
   partsOf(input).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])
     const mistake = url === null || url.hostname.includes('*') ? 'which is not an origin' : ancestorMistake(url)
-    if (mistake !== null) ask.refuse(`holds ${shown(part)}, ${mistake}: write https://app.safe.global`)
+    if (mistake !== null) ask.refuse(`contains ${shown(part)}, ${mistake}: write https://app.safe.global`)
     return url?.origin ?? ''
   })
 
@@ -51,7 +51,7 @@ export function isLoopback(name: string): boolean {
 
 export const SERVICE = {
   title: 'The service',
-  text: 'The service connects straight to providers, receivers, signers and the source of prices. It ignores proxies that the environment names, so a firewall has to let it reach these hosts.',
+  text: 'The service connects straight to providers, receivers, signers and the source of prices. It ignores proxy settings in the environment, so a firewall has to let it reach these hosts.',
   settings: {
     NODE_ENV: {
       parse: oneOf(['production', 'development', 'test']),
@@ -75,7 +75,7 @@ export const SERVICE = {
       default: 'http://127.0.0.1:3000',
       otherwise: '`http://HOST:PORT`',
       example: 'https://nodes.example.org',
-      text: 'The origin that wallets see. The message that people sign to sign in names it, and operators’ passkeys belong to its host. Required in production unless `HOST` is a loopback address.',
+      text: 'The origin that wallets see. The sign-in message contains it, and operators’ passkeys belong to its host. Required in production unless `HOST` is a loopback address.',
     },
     TRUSTED_PROXIES: {
       parse: networks,

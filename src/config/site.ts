@@ -54,7 +54,7 @@ function logoMistake(svg: string): string | null {
   if (svg.length > LOGO_CHARS_MAX) return 'a file that is too large'
   if (!/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE[^>[]*>\s*)?<svg[\s>]/.test(svg))
     return 'which is not an SVG'
-  return ACTIVE.test(svg) ? 'which holds more than an image' : null
+  return ACTIVE.test(svg) ? 'which contains more than an image' : null
 }
 
 export const SITE = {

@@ -139,13 +139,10 @@ function readSecret(
   try {
     text = readFile(path).trim()
   } catch (error) {
-    refuse(
-      name,
-      `cannot be read from the file that ${name}_FILE names, ${shown(path)} (${codeOf(error) ?? 'unreadable'})`,
-    )
+    refuse(name, `cannot be read from the file in ${name}_FILE, ${shown(path)} (${codeOf(error) ?? 'unreadable'})`)
     return undefined
   }
-  if (text === '') refuse(name, `is empty, because the file that ${name}_FILE names, ${shown(path)}, is empty`)
+  if (text === '') refuse(name, `is empty, because the file in ${name}_FILE, ${shown(path)}, is empty`)
   return text
 }
 

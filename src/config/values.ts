@@ -140,7 +140,7 @@ export const networks: Parse<readonly string[]> = (input, ask) => {
   const entries = partsOf(input)
   for (const network of entries) {
     const mistake = networkMistake(network)
-    if (mistake !== null) ask.refuse(`holds ${shown(network)}, ${mistake}`)
+    if (mistake !== null) ask.refuse(`contains ${shown(network)}, ${mistake}`)
   }
   return entries
 }

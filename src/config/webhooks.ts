@@ -28,9 +28,9 @@ const endpointUrls: Parse<readonly string[]> = (input, ask) => {
     return events === null ? [] : readChoice(events).unknown
   })
   // The message names only the known kinds, and repeats no part of the URL.
-  if (unknown.length > 0) return ask.refuse(`names unknown events for mail: after events= write ${CHOICE_FORM}`)
+  if (unknown.length > 0) return ask.refuse(`has unknown events for mail: after events= write ${CHOICE_FORM}`)
   const urls = httpUrls(URLS_MAX, FORM)(input, ask)
-  if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('names a URL twice')
+  if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('has a URL twice')
   return urls
 }
 
@@ -38,7 +38,7 @@ const choices: Parse<readonly Choice[]> = (input, ask) => {
   const entries = input.split(BETWEEN_CHOICES).map(readChoice)
   const unknown = entries.flatMap((choice) => choice.unknown)
   if (unknown.length === 0) return entries.map(({ kinds }) => kinds)
-  return ask.refuse(`holds ${unknown.map(shown).join(', ')}, which is not a kind of event: write ${CHOICE_FORM}`)
+  return ask.refuse(`contains ${unknown.map(shown).join(', ')}, which is not a kind of event: write ${CHOICE_FORM}`)
 }
 
 const signingSecrets: Parse<readonly string[]> = (input, ask) => {

@@ -71,7 +71,7 @@ export function refuseWallet(
   wallet: Address,
   { factory, chainId, hotKeys, hasCode, isTraceable }: WalletFacts,
 ): { problem: string; remedy: string } | null {
-  const another = 'Name a wallet of your own that takes plain transfers, whose key no server holds.'
+  const another = 'Choose a wallet of your own that accepts plain transfers and whose key no server holds.'
   if (BigInt(wallet) === 0n) return { problem: `${wallet} is the zero address`, remedy: another }
   if (wallet === factory) return { problem: `${wallet} is the factory itself`, remedy: another }
   const hot = hotKeys.find(({ address }) => address === wallet)
@@ -84,8 +84,9 @@ export function refuseWallet(
     return { problem: `${wallet} is a development account, whose key is public`, remedy: another }
   if (hasCode && !isTraceable)
     return {
-      problem: `${wallet} has code, and the provider cannot show what that sends`,
-      remedy: 'Name a wallet without code, or add a provider that speaks debug_traceTransaction and debug_traceCall.',
+      problem: `${wallet} has code, and the provider cannot trace what that code sends`,
+      remedy:
+        'Choose a wallet without code, or add a provider that supports debug_traceTransaction and debug_traceCall.',
     }
   return null
 }

@@ -237,7 +237,7 @@ function cohortOf(
   const cohort = changes.cohorts.get(number) ?? ledgerCohorts.get(number)
   if (!cohort) {
     throw new MissingHistory(
-      `the chain names cohort ${number}, but the ledger never saw its opening: START_BLOCK must not be later than the factory's deployment`,
+      `the chain has cohort ${number}, but the ledger never saw its opening: START_BLOCK must not be later than the factory's deployment`,
     )
   }
   return cohort

@@ -19,7 +19,7 @@ interface Alarm {
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
   const {
     level = 'warn',
-    says = 'an operator must look at this',
+    says = 'an operator must check this',
     detail = {},
     by = { name: 'pass', requestId: null },
     ...what

@@ -54,10 +54,13 @@ export function finalityInWords(
   if (!finality || finality.isNamed) return null
   const { firm, hash, hosts, asked: askedCount } = finality
   if (isSettled(finality))
-    return { says: 'It rests on one provider', todo: `Compare block ${firm}, hash ${hash}, with an explorer first.` }
+    return {
+      says: 'Only one provider reports it',
+      todo: `Compare block ${firm}, hash ${hash}, with an explorer first.`,
+    }
   if (askedCount < VOICES) return null
   const says = `only ${hosts} of ${askedCount} providers answers`
-  return { says, todo: 'Wait until another one does, or remove from RPC_URL what is gone for good.' }
+  return { says, todo: 'Wait until another one answers, or remove providers that are gone for good from RPC_URL.' }
 }
 
 /** As `lookAtFinality`, but null if a provider contradicts the ledger. */

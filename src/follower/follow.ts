@@ -261,7 +261,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
 async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
-    `a reorganisation removed the first followed block, and at block ${head.number} there is no factory: the service follows and sends nothing until a block has its deployment again`,
+    `a reorganisation removed the first followed block, and at block ${head.number} there is no factory: the service follows and sends nothing until a block deploys it again`,
     { retryable: true },
   )
 }

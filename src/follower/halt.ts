@@ -39,7 +39,7 @@ export class HaltFault extends ChainFault {
 
   constructor(reason: HaltReason, detail: object, options: { noted?: boolean; confirmed?: boolean } = {}) {
     super(
-      `halted: ${HALTED[reason]}. The service sends nothing and rewinds nothing; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
+      `halted: ${HALTED[reason]}. The service sends nothing and rewinds nothing, but still answers reads. See docs/RUNBOOK.md, "NodeLedgerHalted"`,
       { retryable: false },
     )
     this.name = 'HaltFault'
@@ -70,7 +70,7 @@ export async function askOthers<T>(
     } catch (error) {
       if (!(error instanceof ChainFault)) throw error
       if (error instanceof HaltFault) elsewhere.push(provider)
-      else log.warn({ host: provider.host, err: error }, 'a provider did not say whether it has the ledger’s chain')
+      else log.warn({ host: provider.host, err: error }, 'a provider did not show whether it has the ledger’s chain')
     }
   }
   const hosts = elsewhere.map(({ host }) => host)

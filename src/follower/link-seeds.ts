@@ -73,7 +73,7 @@ async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Pro
     const number = top.number - 1 - index
     if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
     if (block.hash !== low.parentHash)
-      throw new ProofFault('header', number, `block ${low.number} names another block as its parent`)
+      throw new ProofFault('header', number, `block ${low.number} has another block as its parent`)
     low = block
   }
   const blocks = [...headers.filter((block) => block !== null).slice(1), top]

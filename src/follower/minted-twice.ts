@@ -20,7 +20,7 @@ export class MintedTwiceFault extends ChainFault {
   readonly minted: readonly NewNode[]
 
   constructor(mints: readonly NewNode[], cause: unknown) {
-    super('the chain mints a node that the ledger has already', { retryable: true, cause })
+    super('the chain minted a node that the ledger already has', { retryable: true, cause })
     this.name = 'MintedTwiceFault'
     this.minted = mints
   }
@@ -53,7 +53,7 @@ export async function takeBackMint(
     throw new HaltFault(MINTED_TWICE, detail)
   ctx.log.error(
     { ...detail, isOwn },
-    'the chain mints a node that the ledger has from another block; the ledger rewinds',
+    'the chain minted a node that the ledger has from another block; the ledger rewinds',
   )
   await rewindTo(ctx, before, cursor, { actor: 'pass', action: MINTED_TWICE, subject: there.nodeId })
 }

@@ -43,7 +43,7 @@ export async function noteRestore(
   if (await raiseRecheck(sql, headBlock)) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =
-      'the chain has work of this service that the ledger lacks, so the ledger was restored from a backup or started over; unminted payments are held until an operator has looked'
+      'the chain has work of this service that the ledger lacks, so the ledger was restored from a backup or started over; unminted payments are held until an operator has checked them'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'restored', detail })
   }
   return true

@@ -73,9 +73,9 @@ const isHeader = (cells: readonly string[], columns: Columns<string>) =>
   cells.some((cell) => cell !== '' && titleOf(cell, columns) !== UNKNOWN) || !cells.some((cell) => /\d/.test(cell))
 
 const headerProblem = (columns: Columns<string>) =>
-  `a header must name ${Object.values(columns)
+  `a header must have ${Object.values(columns)
     .map((names) => names.join(' or '))
-    .join(', and ')}, once each, and beside these only note`
+    .join(', and ')}, each once, and otherwise only note`
 
 function rowOf<Name extends string>(cells: readonly string[], titles: readonly string[], names: readonly Name[]) {
   const values = names.map((name) => [name, cells[titles.indexOf(name)] ?? ''] as const)

@@ -35,7 +35,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   service: 'write out what it stands for',
   servicefile: 'write out what it stands for',
   passfile: 'write the password into the URL, and the URL into a file',
-  hostaddr: 'name only the host',
+  hostaddr: 'give only the host',
   sslpassword: 'use a key without a password',
   sslcrl: 'the driver reads no such list',
   require_auth: 'the driver signs in as the server asks',
@@ -92,7 +92,7 @@ function mistakeOf(
   if (url.session !== null && !SESSIONS.includes(url.session))
     return `has a target_session_attrs that is none of ${SESSIONS.join(', ')}`
   return url.hosts.length > 1 && options.session === null
-    ? 'names several hosts: add target_session_attrs=read-write, so the service always uses the primary'
+    ? 'lists several hosts: add target_session_attrs=read-write, so the service always uses the primary'
     : null
 }
 

@@ -100,7 +100,7 @@ export function createMeters(registry: Registry, version: string): Meters {
   for (const pass of ['payments', 'credit']) durations.zero({ pass })
   const deliveries = counter(
     'node_ledger_webhook_deliveries_total',
-    'Attempts to deliver an event: delivered, retried (to be tried again), failed (given up).',
+    'Attempts to deliver an event: delivered, retried (the service tries again), failed (it stops).',
     ['result'],
     ['delivered', 'retried', 'failed'].map((result) => ({ result })),
   )

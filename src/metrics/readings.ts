@@ -33,7 +33,7 @@ const HELP = {
   node_ledger_contract_balance_ether: 'Ether in the contract.',
   node_ledger_outstanding_ether: 'Ether the contract owes.',
   node_ledger_cover_bps: 'Balance of the contract divided by what it owes, in basis points; absent if it owes nothing.',
-  node_ledger_solvent: 'Whether the contract itself says that it can pay what it owes.',
+  node_ledger_solvent: 'Whether the contract reports that it can pay what it owes.',
 } as const
 
 /** A figure; its value is null if it could not be read. */

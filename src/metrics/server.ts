@@ -54,7 +54,7 @@ async function serve(
         (body) => answer(200, registry.contentType, body),
         (error: unknown) => {
           log.warn({ err: error }, 'the metrics could not be written')
-          answer(500, 'text/plain', 'The metrics could not be written; the log says why.\n')
+          answer(500, 'text/plain', 'The metrics could not be written: see the log.\n')
         },
       )
     },

@@ -84,7 +84,7 @@ function unknownFields(unknown: readonly string[], names: readonly string[]): st
   const examples = unknown.slice(0, UNKNOWN_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)))
   const more = unknown.length > UNKNOWN_MAX ? ` and ${unknown.length - UNKNOWN_MAX} more` : ''
   const takes = names.length === 0 ? 'no fields' : names.join(', ')
-  return `unknown field${unknown.length > 1 ? 's' : ''} ${examples.join(', ')}${more}: this act takes ${takes}`
+  return `unknown field${unknown.length > 1 ? 's' : ''} ${examples.join(', ')}${more}: this action takes ${takes}`
 }
 
 /** A field that may be left out; its value is then `otherwise`. */

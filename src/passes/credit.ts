@@ -85,7 +85,7 @@ async function creditOnce(ctx: CreditContext, limits: Run): Promise<CreditOutcom
   if (cursor.number !== head.number || (await readMending(ctx.pool))) return outcome({ reason: 'pending', dueNodes })
   if (await readState(ctx.pool, 'paused')) return outcome({ reason: 'paused', dueNodes })
   if (await ctx.contract.paused(cursor.number)) {
-    await tellUnsent(ctx, 'credit', due.length > 0 ? 'the contract is paused, as each provider says' : null)
+    await tellUnsent(ctx, 'credit', due.length > 0 ? 'every provider reports that the contract is paused' : null)
     return outcome({ reason: 'paused', dueNodes })
   }
   const run = { ...limits, agreed: await compareHistories(ctx, cursor) }
@@ -122,7 +122,7 @@ async function settleAndPay(
 /** The due cohorts that a plan does not pay, by reason. `isTold`: something else reports it, or it passes by itself. */
 function leftOut(plan: RoundPlan): { cohorts: number[]; why: string; isTold: boolean }[] {
   const window =
-    'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" has the transaction'
+    'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" shows the transaction'
   return [
     { cohorts: plan.delayed, isTold: false, why: window },
     {

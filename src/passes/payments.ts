@@ -89,7 +89,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     await judging.goOn(() => run.outOfTime())
     const { failed: failedCount } = judging.result
     held += judging.result.held
-    if (failedCount > 0) run.reportFault(`${failedCount} payments could not be judged: the log says which, and why`)
+    if (failedCount > 0) run.reportFault(`${failedCount} payments could not be judged: see the log`)
   } else if (followResult.cursor) await compareHistories(ctx, followResult.cursor)
   return {
     ran: true,

@@ -70,7 +70,7 @@ describe('settings', () => {
     refused({ MINTER_PRIVATE_KEY: KEY_A, ...signer }, 'MINTER_SIGNER_URL', /and MINTER_PRIVATE_KEY are both set/)
     refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL needs it/)
     refused({ MINTER_ADDRESS: ADDRESS_A }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL is not/)
-    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE', /is gone.*decryptKeystore.*_PRIVATE_KEY_FILE/)
+    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE', /is removed.*decryptKeystore.*_PRIVATE_KEY_FILE/)
     refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is not a URL/)
   })
 })

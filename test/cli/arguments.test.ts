@@ -40,7 +40,7 @@ describe('an unknown word is refused with exit code 2, and with the nearest one 
     ['frobnicate --json', /There is no command/],
     ['payments --json', /payments show <payment>/],
     ['--json payments list', /The command comes first, its options after it/],
-    ['help payments frobnicate', /Say which:\n {2}node-ledger payments list/],
+    ['help payments frobnicate', /Choose one:\n {2}node-ledger payments list/],
     ['help frobnicate --json', /There is no command/],
   ]
   for (const [line, words] of rows) {
@@ -138,11 +138,7 @@ describe('amounts', () => {
       '.5ether',
       '1finney',
     ])
-      assert.throws(
-        () => price(text),
-        /--price-wei: is a whole number of wei, or names its unit: 0\.1ether, 5gwei/,
-        text,
-      )
+      assert.throws(() => price(text), /--price-wei: is a whole number of wei, or has a unit: 0\.1ether, 5gwei/, text)
     assert.throws(() => bounds('1wei'), /--floor-gwei: is a whole number of gwei/)
   })
 })

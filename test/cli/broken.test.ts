@@ -218,7 +218,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
   'a key file of an earlier release': {
     env: () => ({ MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/nowhere/minter.json' }),
     check: 'settings',
-    says: /MINTER_KEYSTORE is gone/,
+    says: /MINTER_KEYSTORE is removed/,
     todo: /./,
   },
   'ether that a failed transaction of the same block would have brought': {

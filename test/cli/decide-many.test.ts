@@ -45,7 +45,7 @@ test('are chosen by a filter, previewed, decided one by one, and again from a fi
   assert.equal(JSON.parse(sheet.out).refused[0].payment, held[0], sheet.err)
   writeFileSync(file, `who,why\n${held[0]},"x\n`)
   const wrong = await decide(['dismiss', '--file', file, '--yes'])
-  assert.deepEqual([wrong.code, /--file: line 1: a header must name payment or/.test(wrong.err)], [2, true], wrong.err)
+  assert.deepEqual([wrong.code, /--file: line 1: a header must have payment or/.test(wrong.err)], [2, true], wrong.err)
 
   // More than one request takes: its hash in capitals is in the first, its row id in the second.
   const twice = await world.pay(17, CENT + 7n)

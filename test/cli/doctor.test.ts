@@ -182,7 +182,7 @@ describe('each fault is reported', () => {
     const { code, findings } = await examine()
     assert.equal(code, 1)
     assert.equal(verdict(findings, 'funds.distributor'), 'fail')
-    assert.match(found(findings, 'funds.distributor')[0]?.says ?? '', /the next round may take/)
+    assert.match(found(findings, 'funds.distributor')[0]?.says ?? '', /the next round may cost/)
   })
 
   test('a payments wallet that is our own account, or not the one that the ledger watches', async () => {

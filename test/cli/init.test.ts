@@ -132,7 +132,7 @@ test('each answer is kept as it is typed, and asked for again if it contradicts 
   assert.equal(broken.code, 1)
   assert.match(
     broken.err,
-    /no proper answer from 127\.0\.0\.1:1[\s\S]*refuses the connection[\s\S]*Nothing was sent\. Your answers are/,
+    /no valid answer from 127\.0\.0\.1:1[\s\S]*refuses the connection[\s\S]*Nothing was sent\. Your answers are/,
   )
   assert.equal(readIn(folder, 'secrets/database_url').trim(), database.url)
   assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
@@ -238,11 +238,11 @@ test('before ether is spent, blocks must prove what the first start requires', a
     assert.equal(await check(1, false), 'null')
     provider.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, sha3Uncles: block.parentHash })
     assert.match(await check(1, true), /RPC_URL: the header of block \d+ cannot be proven.*this version/)
-    assert.match(await check(424_242, false), /RPC_URL: it names one provider, and the header.*TRUST_PROVIDER/)
+    assert.match(await check(424_242, false), /RPC_URL: it lists one provider, and the header.*TRUST_PROVIDER/)
     assert.equal(await check(424_242, true), 'null')
     assert.match(lines.join(), /^Blocks prove what providers report\.,Two providers must agree: the header of block/)
     provider.rule = () => ({ error: { code: -32000, message: 'down' } })
-    assert.match(await check(1, true), /RPC_URL: its providers do not name the same recent blocks/)
+    assert.match(await check(1, true), /RPC_URL: its providers report different recent blocks/)
   } finally {
     await rpc.close()
     await provider.close()
@@ -361,7 +361,7 @@ test('init uses keys that are elsewhere: one in a file, one in a key management 
       ...urls(),
       DATABASE_URL: own.url,
     })
-    assert.match(former.err, /minter_keystore is gone/)
+    assert.match(former.err, /minter_keystore is removed/)
     rmSync(join(folder, 'secrets/minter_keystore'))
     const made = await runHere(['keys', 'new', '--out', join(folder, 'secrets/minter_key')], {})
     const { out: account } = await runHere(['keys', 'address', AWS_KEY], {})

@@ -121,7 +121,7 @@ test('on a terminal the log is readable lines, and the banner shows pages and ke
   try {
     for (const words of [
       /http:\/\/127\.0\.0\.1:\d+\/ .*\/buy, .*\/console, .*\/docs/,
-      /console +asks for the key that is ADMIN_KEY in .*secrets\.json/,
+      /console +sign in with the key that is ADMIN_KEY in .*secrets\.json/,
       /^\d\d:\d\d:\d\d (info|WARN) /m,
     ])
       await until(`${words}`, async () => words.test(said))

@@ -102,7 +102,7 @@ const OBJECTIONS: [string, Address, Partial<WalletFacts>, problem: string | null
     'a contract whose calls are not seen',
     wallet(8).wallet,
     { hasCode: true },
-    'has code, and the provider cannot show what that sends',
+    'has code, and the provider cannot trace what that code sends',
   ],
 ]
 for (const [what, of, facts, problem] of OBJECTIONS)
@@ -110,7 +110,7 @@ for (const [what, of, facts, problem] of OBJECTIONS)
     const refusal = refuseWallet(of, { ...SOUND, ...facts })
     assert.equal(refusal?.problem ?? null, problem && `${of} ${problem}`)
     const remedy = facts.hasCode
-      ? 'Name a wallet without code, or add a provider that speaks debug_traceTransaction and debug_traceCall.'
-      : 'Name a wallet of your own that takes plain transfers, whose key no server holds.'
+      ? 'Choose a wallet without code, or add a provider that supports debug_traceTransaction and debug_traceCall.'
+      : 'Choose a wallet of your own that accepts plain transfers and whose key no server holds.'
     if (problem !== null) assert.equal(refusal?.remedy, remedy)
   })

@@ -127,7 +127,7 @@ function settingsFor(world: World, otherFactory: string): Record<Way, Settings> 
     'one key for both': { env: { DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: /is MINTER_PRIVATE_KEY too/ },
     'a setting of an earlier release': {
       env: { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/run/minter.json' },
-      refused: /MINTER_KEYSTORE is gone/,
+      refused: /MINTER_KEYSTORE is removed/,
     },
     'another range': { env: { CREDIT_MIN_WEI: '7', CREDIT_MAX_WEI: String(ETHER / 100n) }, told: otherTerms },
     'a range of 1 wei': { env: { CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' }, told: otherTerms },

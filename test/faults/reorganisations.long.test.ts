@@ -184,7 +184,7 @@ test('a reorg of final blocks halts loudly, is sealed after a minute, and waits 
     await world.chain.reorg(12)
     await world.chain.mine()
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
-    const words = 'halted: the chain took back blocks that it had called final'
+    const words = 'halted: the chain replaced blocks that it had reported as final'
     await until('its word for it', async () => service.service.output().includes(words))
     // Everything else about the minute is real: we move only its start.
     await world.pool`UPDATE troubles SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))

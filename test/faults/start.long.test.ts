@@ -55,7 +55,7 @@ for (const fault of ['reset', 'unavailable', 'html', 'tooMany', 'internalError',
     everything(fault)
     const instance = await startOutside(stage, { SCHEDULER: 'on', TICK_SEC: '1' })
     try {
-      assert.match(instance.service.output(), /the passes begin once the chain answers/)
+      assert.match(instance.service.output(), /the passes start once the chain answers/)
       await servesWithoutChain(instance, nodes?.count ?? -1)
       proxy.calm()
       await until('the mint', async () => {

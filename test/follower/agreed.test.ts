@@ -142,7 +142,7 @@ test('a new ledger begins only once its providers report the same blocks', async
       return { result: { ...block, hash: other(block.hash) } }
     }
     await world.chain.mine(6)
-    await assert.rejects(world.payments(), /no two providers of RPC_URL name the same recent blocks/)
+    await assert.rejects(world.payments(), /no two providers of RPC_URL report the same recent blocks/)
     assert.equal(await readMode(world.pool), null)
     second.rule = () => undefined
     await world.payments()

@@ -404,7 +404,7 @@ inWorld('a chain that parted before the oldest header stored stops the passes an
   await world.chain.mine()
   assert.equal((await world.payments()).toBlock, null)
   assert.equal((await world.credit()).reason, 'paused')
-  assert.match((await world.pool`SELECT error FROM passes WHERE name = 'payments'`)[0]?.error, /parted from the ledger/)
+  assert.match((await world.pool`SELECT error FROM passes WHERE name = 'payments'`)[0]?.error, /forked from the ledger/)
   assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
   assert.equal((await world.pool`SELECT FROM nodes`).length, 1)
 })

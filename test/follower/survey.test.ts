@@ -301,7 +301,7 @@ test('with one provider, the ledger records that it rests on its word', async ()
     const chain = createChainReader(rpc, { factory: world.factory, wallets: [], signers })
     const outcome = await rebuilt({}, { ctx: { ...world.ctx, chain } })
     assert.deepEqual(differing(outcome), [])
-    assert.ok(outcome.said.includes('blocks that we did not read: by the word of one provider'))
+    assert.ok(outcome.said.includes('blocks that we did not read: as one provider reports them'))
   } finally {
     await rpc.close()
   }

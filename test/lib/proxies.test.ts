@@ -19,7 +19,7 @@ const ASKING = `
 
 test('the service connects straight to other hosts, with any proxies in the environment', async () => {
   const settings = readFileSync(new URL('docs/SETTINGS.md', ROOT), 'utf8')
-  assert.match(settings, /connects straight to providers.*It ignores proxies that the environment names/)
+  assert.match(settings, /connects straight to providers.*It ignores proxy settings in the environment/)
   const [provider, proxy] = await Promise.all([startFalseProvider(), startFalseProvider()])
   try {
     provider.rule = () => ({ result: '0x7a69' })

@@ -102,13 +102,13 @@ test('a line that could mean two things is refused with what was expected, and n
     [`${good}\ndelta,${PAYEE},0.05`, /Line 2: the commission must be basis points/],
     [
       `code,payee,commission\n${good}`,
-      /Line 1: a header must name code or referralcode, and payee or wallet or address, and commissionbps/,
+      /Line 1: a header must have code or referralcode, and payee or wallet or address, and commissionbps/,
     ],
     [`${good}\nGAMMA,${PAYEE},1`, /Line 2: the code gamma is already on line 1\./],
     [`${good}\n${PAYEE},delta,1`, /Line 2: the code must be 1 to 32 of a-z/],
     [`${good}\ndelta,0x12,1`, /Line 2: the payee must be an address: 0x and 40 hex digits/],
     [`${good}\ndelta,${PAYEE}`, /Line 2: it must be code,payee,commissionBps\./],
-    ['# nothing', /Line 1: a header must name code/],
+    ['# nothing', /Line 1: a header must have code/],
     ['\n\n', /Line 1: the list has no row\./],
     [
       Array.from({ length: 1_001 }, (_, n) => `c${n},${PAYEE},1`).join('\n'),

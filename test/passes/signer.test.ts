@@ -116,7 +116,7 @@ test('pass, command, metrics, health, audit log and doctor report a payment wait
   assert.equal(onRecord?.verdict, 'fail')
   assert.match(
     onRecord?.says ?? '',
-    new RegExp(`nothing is signed for the minter, ${world.at(1)}: .*authentication needed`),
+    new RegExp(`the signer of the minter, ${world.at(1)}, has not signed since .*authentication needed`),
   )
 
   signer.rule = () => undefined

@@ -88,7 +88,7 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
     [
       ['priceWei', 'Its price, in ether', undefined],
       ['mode', 'Hold or all', ['hold', 'all']],
-      ['onSale', 'Whether it is on sale', ['as it is', 'yes', 'no']],
+      ['onSale', 'Whether it is on sale', ['unchanged', 'yes', 'no']],
       ['atOnce', 'For a mistake', ['no', 'yes']],
       ['reason', 'Your reason', undefined],
     ],

@@ -57,7 +57,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.evaluate("dispatchEvent(new Event('offline'))")
     await enter()
     assert.equal(await page.title(), 'State · Operator console · Node Ledger')
-    await page.getByText('Nothing needs you now.').waitFor()
+    await page.getByText('Nothing to do.').waitFor()
     // What the contract's owner lets the service do, as a pass has read it.
     await page.getByText('Groups left to open').waitFor()
     await page.getByTitle('1000000000000000000 wei').waitFor()
@@ -199,10 +199,10 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('row', { name: '5000' }).waitFor()
     await page.getByText('The nonce of its account is in doubt, as above.').waitFor()
     await axe()
-    await page.getByRole('button', { name: 'Take over…' }).click()
+    await page.getByRole('button', { name: 'Adopt nonce…' }).click()
     const asked = page.waitForRequest('**/api/admin/transactions/free')
     await dialog().getByLabel('Your reason').fill('the key was used elsewhere')
-    await confirm('Take over')
+    await confirm('Adopt nonce')
     assert.deepEqual((await asked).postDataJSON(), { sender, reason: 'the key was used elsewhere' })
     // The service has no such nonce.
     await dialog().getByRole('alert').waitFor()
@@ -242,9 +242,11 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
 
     await go('Deny list')
-    await page.getByRole('button', { name: 'Take off the list…' }).press('Enter')
-    await dialog().getByText(`only the rules decide about payments from Some exchange (${denied.address})`).waitFor()
-    await confirm('Take off the list')
+    await page.getByRole('button', { name: 'Remove from the list…' }).press('Enter')
+    await dialog()
+      .getByText(`Only the rules decide about new payments from Some exchange (${denied.address})`)
+      .waitFor()
+    await confirm('Remove from the list')
     await confirm('Done')
     await page.getByText('No wallet is on the list.').waitFor()
     // The pressed button is gone, and a keyboard user must not start from the top.

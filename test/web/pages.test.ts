@@ -151,7 +151,7 @@ describe('the pages', { skip: noBrowser }, () => {
     })
     await page.goto(at('/'))
     await page.locator('.proof').getByRole('link', { name: 'round 2' }).waitFor()
-    await page.getByText('paid several turns at once. Its own page').waitFor()
+    await page.getByText('paid several turns together. Its own page').waitFor()
     await page.route('**/api/cover', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
     await page.goto(at('/'))
     await page.getByText('The service cannot answer this right now.').waitFor()

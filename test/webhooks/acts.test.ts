@@ -106,7 +106,7 @@ test('a chat gets a sentence in its field, others the event, both with links and
     ...JSON.parse(event),
     data: { ...data, consoleUrl, runbookUrl },
   })
-  const text = `A payment is held, and waits for you: reason wrongAmount, 0.010000000000000123 ETH, from 0xcd, txHash ${txHash}.
+  const text = `A payment is held and needs your decision: reason wrongAmount, 0.010000000000000123 ETH, from 0xcd, txHash ${txHash}.
 What to do: ${runbookUrl}
 Where: ${consoleUrl}`
   assert.deepEqual(JSON.parse(bodyFor(SLACK, event, origin)), { text })

@@ -121,7 +121,7 @@ test('what needs a person is mailed to each, with steps and links, and news is n
   await until('the mail', () => mails.length === 1)
   const [{ from, to, text }] = mails as [(typeof mails)[0]]
   assert.deepEqual([from, to], ['ledger@nodes.example', ['ann+ops@nodes.example', 'bob@nodes.example']])
-  assert.match(text, /^Subject: \[nodes\.example\] A payment is held, and waits for you\r$/m)
+  assert.match(text, /^Subject: \[nodes\.example\] A payment is held and needs your decision\r$/m)
   assert.match(text, /^Message-ID: <evt_[0-9a-f]{32}\.1@nodes\.example>\r$/m)
   assert.match(text, /^Auto-Submitted: auto-generated\r$/m)
   assert.ok(text.includes('reason wrongAmount, 1.5 ETH'), text)

@@ -52,7 +52,7 @@ export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<
 /** The service takes no larger list. */
 const ENTRIES_MAX = 1_000_000
 
-/** Null if the service does not have, or does not publish, what was asked for. */
+/** Null if the service does not have the list, or does not publish it. */
 export function nullIfMissing(error: unknown): null {
   if (error instanceof LedgerError && error.status === 404) return null
   throw error

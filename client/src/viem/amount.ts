@@ -3,7 +3,7 @@ import { encodeAbiParameters, keccak256 } from 'viem'
 import type { SingleTurn } from '../types.ts'
 
 /**
- * The amount that follows from a turn's published seed and terms. Null if they are missing, or if the turn stands for
+ * The amount that follows from a turn's published seed and terms. Null if they are missing, or if the turn represents
  * several.
  */
 export function recompute(turn: SingleTurn & { count?: number }): bigint | null {

@@ -89,7 +89,7 @@ export async function buy(
   options?: BuyOptions,
 ): Promise<Purchase>
 /**
- * Buys several nodes in the same way and returns the outcome of each. If a transfer is not sent, `stopped` says which and why; earlier ones proceed.
+ * Buys several nodes in the same way and returns the outcome of each. If a transfer is not sent, `stopped` has its index and the reason; earlier ones proceed.
  */
 export async function buy(
   ledger: LedgerClient,
@@ -224,7 +224,7 @@ const countedBy = ({ checks }: CanBuy) =>
 function requireRoom(answer: CanBuy, quantity: number): void {
   const { most } = mostOf(answer)
   if (quantity <= most) return
-  throw new WalletError('tooMany', `The wallet can buy ${most} of this tier at most now. Nothing was sent.`)
+  throw new WalletError('tooMany', `The wallet can buy at most ${most} of this tier now. Nothing was sent.`)
 }
 
 /** Throws if a quote's price is not the price to which the buyer agreed. */

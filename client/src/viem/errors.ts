@@ -16,9 +16,9 @@ export type WalletErrorCode =
   | 'wouldBeHeld'
   /** A contract wallet, while the ledger holds payments from contracts. Nothing was sent. */
   | 'contractWallet'
-  /** The contract would revert, or has reverted; the message says why. */
+  /** The contract would revert, or has reverted; the message has the reason. */
   | 'reverted'
-  /** The service names no contract address, so the call has no target. */
+  /** The service has no contract address, so the call has no target. */
   | 'notDeployed'
   /**
    * The wallet sends no transactions for a web page. The owner can make `call` in the wallet itself. Nothing was sent.
@@ -71,9 +71,9 @@ export async function explained<T>(act: () => Promise<T>): Promise<T> {
 function explain(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error
   if (error.walk((cause) => cause instanceof UserRejectedRequestError))
-    return new WalletError('rejected', 'The wallet refused. Nothing was sent.', { cause: error })
+    return new WalletError('rejected', 'The wallet declined. Nothing was sent.', { cause: error })
   const revert = error.walk((cause) => cause instanceof ContractFunctionRevertedError)
   if (!(revert instanceof ContractFunctionRevertedError)) return error
   const name = revert.data?.errorName ?? revert.signature ?? 'without a reason'
-  return new WalletError('reverted', inWords(name) ?? `The contract refuses (${name}).`, { cause: error })
+  return new WalletError('reverted', inWords(name) ?? `The contract rejects this (${name}).`, { cause: error })
 }

@@ -31,7 +31,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   BalanceExceeded: 'The node does not hold that much.',
   ImpossibleRecipient: 'Withdrawals cannot go to the zero address or to the contract itself.',
   NotNodeOwner: 'The wallet does not own this node.',
-  SendFailed: 'The recipient refused the ether.',
+  SendFailed: 'The recipient rejected the ether.',
   TokenDoesNotExist: 'There is no such node.',
   ZeroAmount: 'There is nothing to withdraw.',
 }

@@ -1,4 +1,4 @@
-// Where a verifier reads: which contract, and at which block. The service names both, so both are compared with what the caller and their provider say.
+// The contract and the block that a verifier reads. The service reports both, so both are compared with the caller's own values and their provider's.
 import type { Block, Chain, Client, Transport } from 'viem'
 import { getBlock, getChainId } from 'viem/actions'
 import type { LedgerClient } from '../client.ts'
@@ -9,7 +9,7 @@ import { WalletError } from './errors.ts'
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface VerifyOptions {
-  /** The contract, from a source that you trust. Default: the one that the service names. */
+  /** The contract, from a source that you trust. Default: the one that the service reports. */
   factoryAddress?: Hex | string
   /** The chain's id. Throws if your provider is on another chain. Default: neither is compared. */
   chainId?: number
@@ -26,7 +26,7 @@ const CLOCKS_SEC = 120
 
 const bound = ({ maxAge: { blocks = 64, sec = 900 } = {} }: VerifyOptions) => ({ blocks, sec })
 
-/** The contract to read, and what the service says otherwise about the place. */
+/** The contract to read, and the fields in which the service differs about it. */
 export async function placeOf(
   ledger: LedgerClient,
   chain: ChainClient,
@@ -34,7 +34,7 @@ export async function placeOf(
 ): Promise<{ factory: Hex; differences: string[] }> {
   const wellKnown = await ledger.getWellKnown()
   const factory = (options.factoryAddress?.toLowerCase() ?? wellKnown.factoryAddress) as Hex | null
-  if (factory === null) throw new WalletError('notDeployed', 'The service names no contract.')
+  if (factory === null) throw new WalletError('notDeployed', 'The service has no contract.')
   const { chainId = null } = options
   if (chainId !== null && (await getChainId(chain)) !== chainId)
     throw new WalletError('wrongChain', `Your provider is not on chain ${chainId}.`)
@@ -50,13 +50,13 @@ export interface Reading<T> {
   blockNumber: bigint
   /** True if the service's block is too old. */
   isOld: boolean
-  /** False if the service cannot have read its block at the time that it says. */
+  /** False if the service cannot have read its block at the time that it reports. */
   isInTime: boolean
 }
 
 /**
- * Reads at the service's block. Reads at the newest block if the service names none, or if the provider does not have that state. `checkedAt`: when the
- * service says that it read.
+ * Reads at the service's block. Reads at the newest block if the service reports none, or if the provider does not have that state. `checkedAt`: when the
+ * service reports to have read.
  */
 export async function readAt<T>(
   chain: ChainClient,

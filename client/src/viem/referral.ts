@@ -9,7 +9,7 @@ const CODE_FORM = /^[A-Za-z0-9_-]{1,32}$/
 const SCHEMA = '0x00'
 const MARKER = `0x${'8021'.repeat(8)}` as const
 
-/** The calldata of a transfer that names a code; capitals are the same code. Throws a TypeError if the code is malformed. */
+/** The calldata of a transfer with a code; capitals are the same code. Throws a TypeError if the code is malformed. */
 export function referralSuffix(code: string): Hex {
   if (!CODE_FORM.test(code)) throw new TypeError('A referral code is 1 to 32 of a-z, 0-9, _ and -.')
   return concat([stringToHex(code.toLowerCase()), numberToHex(code.length, { size: 1 }), SCHEMA, MARKER])

@@ -44,7 +44,7 @@ export async function isContract(wallet: OwnWallet): Promise<boolean> {
 /**
  * Sends a call.
  * @returns the transaction's hash, for a contract wallet once it is in a block. Throws what the wallet throws. After
- * the prompt, an error does not say whether the wallet has sent, unless it is a WalletError or the owner's refusal.
+ * the prompt, an error does not show whether the wallet has sent, unless it is a WalletError or the owner's refusal.
  */
 export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onProposed }: Asking = {}): Promise<Hex> {
   const isOfContract = await isContract(wallet)
@@ -83,7 +83,7 @@ export async function requireChain(wallet: OwnWallet, chainId: number): Promise<
   throw new WalletError('wrongChain', message)
 }
 
-/** The hash of the transaction that executed the calls. We say that nothing moved only if the wallet reports a failure (4xx, 5xx) and no success. */
+/** The hash of the transaction that executed the calls. We report that nothing moved only if the wallet reports a failure (4xx, 5xx) and no success. */
 async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onProposed']): Promise<Hex> {
   onProposed?.(id)
   const limits = { timeout: CALLS_MS_MAX, pollingInterval: CALLS_POLL_MS }

@@ -4,7 +4,7 @@ import type { Distribution, SingleTurn, Turn } from '../types.ts'
 import { recompute } from './amount.ts'
 
 export interface RecomputedTurn {
-  /** The turn itself or, if it stands for several turns, each of them. */
+  /** The turn itself or, if it represents several turns, each of them. */
   singles: SingleTurn[]
   /** The amount that follows from the published seeds and terms; null if the ledger has no terms for a turn. */
   expectedWei: bigint | null
@@ -14,7 +14,7 @@ export interface RecomputedTurn {
 
 /**
  * True if the amounts of a round follow from their published seeds and terms, and add up to its total. Null if the
- * ledger has no terms for a turn. If the round paid a cohort several turns at once, fetches the single turns. {@link
+ * ledger has no terms for a turn. If the round paid a cohort several turns together, fetches the single turns. {@link
  * verifyRound} also compares with the chain.
  */
 export async function recomputeRound(ledger: LedgerClient, round: Distribution): Promise<boolean | null> {
@@ -57,7 +57,7 @@ function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCoun
 
 export const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
 
-/** The single turns of a round, if it paid a cohort several at once. */
+/** The single turns of a round, if it paid a cohort several together. */
 export async function singlesOf(ledger: LedgerClient, { id, turns }: Distribution): Promise<SingleTurn[]> {
   const singles: SingleTurn[] = []
   if (turns.every(({ count }) => count === 1)) return singles

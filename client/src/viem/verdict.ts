@@ -91,7 +91,7 @@ class Findings {
   readonly differences = new Set<string>()
   readonly unchecked = new Set<string>()
 
-  /** Notes whether a field is right; null if that cannot be told. */
+  /** Notes whether a field is right; null if that cannot be checked. */
   check(field: string, isRight: boolean | null): void {
     if (isRight === null) this.unchecked.add(field)
     else if (!isRight) this.differences.add(field)
@@ -280,7 +280,7 @@ async function checkNodes(review: Review, { maxPerWallet, tierNo }: TierVersion)
 const isBelow = (parts: readonly (number | null)[], limit: number | null): boolean | null =>
   limit === null || parts.includes(null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) < limit
 
-/** The tiers of the wallet's nodes in the block at which the service counted them, and the contract's cap. Null if it names no block. */
+/** The tiers of the wallet's nodes in the block at which the service counted them, and the contract's cap. Null if it reports no block. */
 async function nodesHeld({ chain, factory: address, payment, evidence }: Review) {
   if (evidence.countedAtBlock === null || payment.from === null) return null
   const call = { address, abi: factoryAbi, blockNumber: BigInt(evidence.countedAtBlock) } as const

@@ -13,7 +13,7 @@ export type { ChainClient, VerifyOptions } from './place.ts'
 export interface Verified<Said, Chain> {
   /** True if the chain agrees; null if the service reports that it could not read the chain itself. */
   matches: boolean | null
-  /** Names of the fields that differ, and of what the service says of the place and the time of its reading. */
+  /** Names of the fields that differ, and those of the place and the time of the service's reading that differ. */
   differences: string[]
   said: Said
   chain: Chain
@@ -196,7 +196,7 @@ function differencesOf(round: Distribution, paidRound: PaidRound | null): string
 type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]
 
-/** The chain's side of a round. `differences`: what the service says otherwise about the place. */
+/** The chain's side of a round. `differences`: the fields in which the service differs about the place. */
 interface ChainFacts {
   isChains: (turn: SingleTurn) => Promise<boolean | null>
   paidRound: PaidRound

@@ -45,7 +45,7 @@ export interface Payout {
   amountWei: bigint
 }
 
-/** Names the contract and the chain. May be a client of the service, or a saved answer, so that a withdrawal needs no service. */
+/** Has the contract and the chain. May be a client of the service, or a saved answer, so that a withdrawal needs no service. */
 export type Directory = Pick<LedgerClient, 'getWellKnown'>
 
 /**
@@ -109,7 +109,7 @@ type FactoryCall = ReturnType<typeof functionOf> | { functionName: 'declineGifts
 
 async function factoryOf(ledger: Directory): Promise<{ chainId: number; address: Hex }> {
   const { chainId, factoryAddress } = await ledger.getWellKnown()
-  if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
+  if (factoryAddress === null) throw new WalletError('notDeployed', 'The service has no contract.')
   return { chainId, address: factoryAddress }
 }
 
@@ -154,7 +154,7 @@ async function send(
   if (receipt.status !== 'success')
     throw new WalletError(
       'reverted',
-      'The contract accepted the simulated call, but refused it in the block. Nothing moved.',
+      'The contract accepted the simulated call, but the transaction failed. Nothing moved.',
       {
         txHash,
       },

@@ -296,7 +296,7 @@ function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Ha
     // A call that failed leaves no log of the factory.
     if (!ownReceipt.succeeded && ownReceipt.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
       throw new ChainFault(
-        `the receipt of ${ownReceipt.txHash} has logs of the factory, but says that the transaction failed`,
+        `the receipt of ${ownReceipt.txHash} has logs of the factory, but reports that the transaction failed`,
       )
     const ledgerLogs = ownReceipt.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
     const readLogs = (logs.get(ownReceipt.blockHash) ?? []).filter((entry) => entry.txHash === ownReceipt.txHash)

@@ -97,7 +97,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   if (chainId !== options.chainId) {
     report(
       'CHAIN_ID',
-      `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
+      `the provider is on chain ${chainId}, not ${options.chainId}`,
       `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
     )
     // This is the wrong chain, so further checks would tell us nothing.
@@ -113,7 +113,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
     report(
       'FACTORY_ADDRESS',
       `there is no contract at ${factory} on chain ${chainId}`,
-      'Set FACTORY_ADDRESS to the factory, or deploy one with "node-ledger deploy", which prints it.',
+      'Set FACTORY_ADDRESS to the factory, or deploy one with "node-ledger deploy", which prints its address.',
     )
     return
   }
@@ -149,7 +149,7 @@ function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions
   report(
     'PAYMENT_ADDRESS',
     `${paymentAddress} is ${paymentAddress === factory ? 'the factory itself' : 'the zero address'}`,
-    'Set PAYMENT_ADDRESS to a wallet of your own that takes plain transfers.',
+    'Set PAYMENT_ADDRESS to a wallet of your own that accepts plain transfers.',
   )
 }
 

@@ -11,7 +11,8 @@ import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from '
 /** Runs the command. It writes the manifest last, so a folder without a manifest is not a backup. */
 export async function backup({ io, out, values, signal }: Call): Promise<ExitCode> {
   const folder = resolve(values.out ?? `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`)
-  if (existsSync(join(folder, MANIFEST))) throw new RefusedError(`${folder} already has a backup. Name another folder.`)
+  if (existsSync(join(folder, MANIFEST)))
+    throw new RefusedError(`${folder} already has a backup. Choose another folder.`)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_DIR_MODE })
   const file = join(folder, DUMP)
   return await withDatabase(io, async ({ pool, database: { directUrl: url } }) => {
@@ -27,7 +28,7 @@ export async function backup({ io, out, values, signal }: Call): Promise<ExitCod
       writeFileAtomic(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
       await out.result({ folder, ...manifest }, folder)
       out.say(
-        `The ledger up to block ${contents.block?.number ?? '-'}. Keys and secrets are not in it: keep copies of them elsewhere.`,
+        `The ledger up to block ${contents.block?.number ?? '-'}. It has no keys or secrets: keep copies of those elsewhere.`,
       )
       return EXIT.done
     } catch (error) {

@@ -22,7 +22,7 @@ export async function restore(call: Call): Promise<ExitCode> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger restore' })
   try {
     const [row] = await pool<{ n: number }[]>`SELECT count(*) AS n FROM pg_tables WHERE schemaname = 'public'`
-    if (Number(row?.n) > 0) throw new RefusedError('That database is not empty. Name an empty one.')
+    if (Number(row?.n) > 0) throw new RefusedError('That database is not empty. Use an empty one.')
     await runTool('pg_restore', ['--exit-on-error', '--no-owner', file], { url, signal })
     const { createdAt, sha256: _digest, ...manifestContents } = manifest
     const contents = await readContents(pool)

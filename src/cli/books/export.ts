@@ -12,7 +12,7 @@ import { written } from '../output.ts'
 export async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, args, values, signal } = call
   const { out: path, ...filters } = values
-  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: name its file with --out')
+  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: set its file with --out')
   return await withOperator(io, async (deps) => {
     const input = fieldsOf({ ...call, values: filters })
     const make = args.kind === 'owner' ? exportOwner : exportLedger
@@ -20,7 +20,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
     if (path === undefined) for await (const part of file.stream) await written(io, part)
     else {
       await toFile(file, path, signal)
-      await out.result({ file: path }, `Written to ${path}; its last line holds the number of rows and the totals.`)
+      await out.result({ file: path }, `Written to ${path}; its last line has the number of rows and the totals.`)
     }
     return EXIT.done
   })

@@ -36,7 +36,7 @@ function whyUnknown({ period, accounts, contract }: Statement): string {
   return [
     'We do not know whether it adds up, because the chain did not give these balances:',
     ...lines,
-    'The provider no longer has the states of such old blocks, or did not answer. The embedded chain keeps some hundred, since its start. Put an archive node into RPC_URL, or ask for a later period.',
+    'The provider no longer has the states of blocks that old, or did not answer. The embedded chain keeps some hundred, since its start. Put an archive node into RPC_URL, or choose a later period.',
   ].join('\n')
 }
 

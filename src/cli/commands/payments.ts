@@ -23,7 +23,7 @@ export const PAYMENTS: readonly Command[] = [
     after: 'payments dismiss',
     group: 'decide',
     summary: 'decide about many held payments, chosen by a filter or a file',
-    details: `Shows their number and sum, and asks. Decides each separately, with its own row in the audit log, and lists those that it refused. If interrupted, run it again. Exit code 1 if it refused any.`,
+    details: `Shows their number and sum, and asks. Decides each separately, with its own row in the audit log, and lists those that it rejected. If interrupted, run it again. Exit code 1 if it rejected any.`,
     args: [
       {
         name: 'decision',
@@ -52,7 +52,7 @@ export const PAYMENTS: readonly Command[] = [
     group: 'decide',
     summary: 'prepare several refunds, and write the file with which a Safe pays them',
     details: `Prepares up to 100, as "payments refund-prepare" does. The file for Safe's Transaction Builder has a transfer to each payer
-whom you may pay now. Run it again until it has all of them, and send only one file: the answer says when you made the first. Then
+whom you may pay now. Run it again until it has all of them, and send only one file: the answer shows when you made the first. Then
 record the Safe's transaction for each payment with "payments refund".`,
     args: [{ name: 'payments', help: 'the payments, by transaction or row id, separated by commas' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON },

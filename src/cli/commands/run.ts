@@ -25,7 +25,7 @@ rows by table, schema and the dump's digest, all as of the moment of the dump. T
     name: 'restore',
     group: 'run',
     summary: 'restore a backup into an empty database, and compare it with its manifest',
-    details: `Says what to do before the start, because the ledger lacks decisions and refunds made since the backup. You can name the database in RESTORE_DATABASE_URL instead, which hides it from other users of the machine. Revokes the ledger's admin keys, because the backup may hold keys revoked
+    details: `Prints what to do before the start, because the ledger lacks decisions and refunds made since the backup. You can set the database in RESTORE_DATABASE_URL instead, which hides it from other users of the machine. Revokes the ledger's admin keys, because the backup may contain keys revoked
 since.`,
     args: [{ name: 'folder', help: 'the folder of the backup' }],
     options: {
@@ -46,9 +46,9 @@ since.`,
   {
     name: 'deploy',
     group: 'run',
-    summary: 'put the node factory on a chain and print the settings for it',
+    summary: 'deploy the node factory to a chain and print the settings for it',
     details: `Shows chain, balance and cost, and asks. The deployer pays and gets no role. Its key is read from
-DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
+DEPLOYER_PRIVATE_KEY, or from the file in DEPLOYER_PRIVATE_KEY_FILE.`,
     options: {
       owner: {
         value: 'address',

@@ -7,7 +7,7 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: 'resume rounds; with --halt clear a halt, once you know its cause',
     details: `You set a pause. The service halts the passes if the chain is not the one they followed; the health report and the audit log
-say why. If nothing has changed, they halt again.`,
+show why. If nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; shows it and asks', isOurs: true },
       'no-guard': {
@@ -33,7 +33,7 @@ nothing since the backup, it cannot notice: then run this before the first start
     name: 'webhooks add',
     after: 'webhooks list',
     group: 'decide',
-    summary: 'add the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
+    summary: 'add the endpoints of WEBHOOK_URL, mail too, or change the secrets of known ones',
     details: `Reads WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so no list of processes shows them. During a
 rotation give two secrets, separated by a comma, the newest first: both sign each event. Chats and mail servers
 (smtps://user:password@host?from=…&to=…) need no secret. WEBHOOK_EVENTS chooses kinds of events; without it a known endpoint keeps its

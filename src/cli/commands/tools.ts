@@ -25,7 +25,7 @@ a file.`,
     name: 'keys address',
     group: 'tools',
     summary: 'print the account of a key in a key management service, for MINTER_ADDRESS and the contract',
-    details: `Name the key as in MINTER_KMS_KEY: in AWS KMS by its ARN, in Google Cloud KMS by the name of its version. Its curve must be
+    details: `Give the key as in MINTER_KMS_KEY: in AWS KMS by its ARN, in Google Cloud KMS by the name of its version. Its curve must be
 secp256k1 (ECC_SECG_P256K1 for signing; EC_SIGN_SECP256K1_SHA256 with a hardware module). The caller needs kms:GetPublicKey or
 cloudkms.cryptoKeyVersions.viewPublicKey. Its vendor's client must be installed, and finds its credentials itself.`,
     args: [{ name: 'key', help: 'the ARN or the name' }],

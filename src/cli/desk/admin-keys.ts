@@ -114,7 +114,7 @@ interface Revoking {
 
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags } = call
-  if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
+  if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Give the number of a key, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
   const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
   return await withDatabase(io, async ({ pool }) => {

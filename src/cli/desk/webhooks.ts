@@ -11,7 +11,7 @@ export async function add(call: Call): Promise<ExitCode> {
     const { urls, secrets, events } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError(
-        'Set WEBHOOK_URL, and WEBHOOK_SECRET for signed events, or their _FILE forms. They name the endpoints to add.',
+        'Set WEBHOOK_URL, and WEBHOOK_SECRET for signed events, or their _FILE forms. They have the endpoints to add.',
       )
     const endpoints: object[] = []
     for (const [i, url] of urls.entries()) {
@@ -22,7 +22,7 @@ export async function add(call: Call): Promise<ExitCode> {
       }
       endpoints.push(accepted(await addWebhook(ledger, actorHere(), input), call))
     }
-    await call.out.result({ endpoints }, 'Events are sent there from now on.')
+    await call.out.result({ endpoints }, 'The service sends events there now.')
     return EXIT.done
   })
 }

@@ -246,7 +246,7 @@ class Asking {
   }
 
   async #type(prompt: string): Promise<string> {
-    const notice = `Your answers are kept in ${this.#folder.path}: the same command goes on.`
+    const notice = `Your answers are kept in ${this.#folder.path}: run the same command to continue.`
     try {
       return await this.#dialogue.ask(prompt, `Nothing was sent.${this.#hasKept ? ` ${notice}` : ''}`)
     } finally {

@@ -77,7 +77,7 @@ export async function tryDatabase(url: string): Promise<string | null> {
     if (!mayCreate)
       return 'DATABASE_URL: its user may not create tables there. Make the user the owner of the database.'
     const isTaken = (await isMigrated(pool)) ? (await readIdentity(pool)) !== null : await isLedger(pool)
-    return isTaken ? 'DATABASE_URL: the database has a ledger of another contract. Name an empty one.' : null
+    return isTaken ? 'DATABASE_URL: the database has a ledger of another contract. Use an empty one.' : null
   } catch (error) {
     if (error instanceof KnownError) return `DATABASE_URL: ${error.message}`
     const fault = databaseFault(error)
@@ -110,7 +110,7 @@ export async function refuseProviders(
     if (refusal) return refusal
     return (await refuseEvidenceOf(rpc, { chainId, trusts: env.TRUST_PROVIDER === 'true', say })) ?? { chainId }
   } catch (error) {
-    if (error instanceof ChainFault) throw new UnavailableError(`RPC_URL: no proper answer from ${error.message}.`)
+    if (error instanceof ChainFault) throw new UnavailableError(`RPC_URL: no valid answer from ${error.message}.`)
     throw error
   }
 }
@@ -122,7 +122,7 @@ export async function refuseEvidenceOf(
 ): Promise<string | null> {
   const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const finding = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
-  if (!finding) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
+  if (!finding) return 'RPC_URL: its providers report different recent blocks. Try again, or use other providers.'
   const ledger = { mode: null, chainId, isDemo: false }
   const { says, fail } = judgeEvidence(finding, ledger, { voices: rpc.providers.length, trusts, production: true })
   if (fail) return `${says}. ${fail}`

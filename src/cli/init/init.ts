@@ -20,7 +20,7 @@ export async function init(call: Call): Promise<ExitCode> {
   const setup = await ask(call, folder)
   out.say(plan(setup))
   if (flags.has('dry-run')) {
-    await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written, and nothing sent.')
+    await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written or sent.')
     return EXIT.done
   }
   if (folder.progress().chainId === undefined) await mustAgree(call, 'Set it up?', 'Nothing was sent.')

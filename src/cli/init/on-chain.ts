@@ -67,7 +67,7 @@ async function findFactory(rpc: Rpc, deployer: Address, { expected: factory, non
   if (bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code') !== '0x')
     return { address: factory, startBlock: fromBlock }
   if ((await nonceOf(rpc, deployer, 'pending')) > nonce)
-    throw new RefusedError('A deployment is under way. Wait for its block, then run the same command again.')
+    throw new RefusedError('A deployment is pending. Wait for its block, then run the same command again.')
   return null
 }
 

@@ -41,7 +41,7 @@ export async function besideService<T>(
   try {
     await waitFor(READY_MS, 'The service is not ready', async () => {
       if (hasEnded())
-        throw new RefusedError(`The service did not start: the last lines of ${folder.at('first-start.log')} say why.`)
+        throw new RefusedError(`The service did not start: see the last lines of ${folder.at('first-start.log')}.`)
       return (await answer(`${url}/readyz`))?.ok ? true : null
     })
     await waitFor(TICK_MS, 'No pass has run', () => lastTickAt(url)).catch(() => null)
@@ -79,14 +79,14 @@ export async function buyOne(
   // Pays to the wallet that the service shows, whatever the answers were, because no pass watches any other.
   const wellKnown = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await wellKnown?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
-  if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')
+  if (!to) throw new RefusedError('The ledger watches no payments wallet: enter one with "node-ledger wallets set".')
   const txHash = await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei })
   return await waitFor(NODE_MS, `The payment ${txHash} has no node yet`, async () => {
     const response = await answer(`${url}/api/payment/${txHash}`)
     if (!response?.ok) return null
     const { status, reason, nodeId } = (await response.json()) as { status: string; reason?: string; nodeId?: string }
     if (status === 'held')
-      throw new RefusedError(`The payment ${txHash} is held: ${reason}. "ledger payments show" says more.`)
+      throw new RefusedError(`The payment ${txHash} is held: ${reason}. see "ledger payments show".`)
     return nodeId ?? null
   })
 }

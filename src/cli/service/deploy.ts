@@ -62,7 +62,7 @@ export async function deploy(call: Call): Promise<ExitCode> {
     return EXIT.done
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    throw new UnavailableError(`Not deployed, or not known to be: ${error.message}.`)
+    throw new UnavailableError(`Not deployed, or the outcome is unknown: ${error.message}.`)
   }
 }
 
@@ -98,7 +98,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   const { RPC_URL } = env
   const rpcUrl = values['rpc-url'] ?? RPC_URL ?? ''
   if (rpcUrl === '' || !rpcUrl.split(',').every((url) => parseUrl(url.trim(), ['http:', 'https:']))) {
-    mistakes.push("--rpc-url: name the chain's JSON-RPC, as http://… or https://…")
+    mistakes.push("--rpc-url: give the chain's JSON-RPC, as http://… or https://…")
   }
   const role = (name: 'owner' | 'minter' | 'distributor'): Address => {
     const text = values[name]
@@ -106,7 +106,7 @@ function readRequest({ values, io: { env } }: Call): Request {
     if (text === undefined) mistakes.push(`--${name}: is missing`)
     else if (account === null)
       mistakes.push(`--${name}: ${text.slice(0, 60)} is not an address, or its checksum is wrong`)
-    else if (account === ZERO_ADDRESS) mistakes.push(`--${name}: nobody owns the zero address`)
+    else if (account === ZERO_ADDRESS) mistakes.push(`--${name}: is the zero address, which has no owner`)
     return account ?? ZERO_ADDRESS
   }
   const roles = { owner: role('owner'), minter: role('minter'), distributor: role('distributor') }
@@ -182,9 +182,9 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
     `  owner            ${setup.owner}`,
     `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
-    `  nodes per wallet ${setup.maxPerWallet} at most, for ever`,
-    `  least interval   ${setup.leastIntervalSec} s between turns, for ever`,
-    `  expulsion        of a credited node within ${setup.expulsionPeriodSec} s of its mint, for ever, and two intervals, which the owner may lengthen`,
+    `  nodes per wallet ${setup.maxPerWallet} at most, permanently`,
+    `  least interval   ${setup.leastIntervalSec} s between turns, permanently`,
+    `  expulsion        of a credited node within ${setup.expulsionPeriodSec} s of its mint, permanently, and two intervals, which the owner may lengthen`,
     ...(setup.floorGwei === 0n ? [NO_FLOOR] : []),
   ].join('\n')
 }

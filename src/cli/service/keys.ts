@@ -20,7 +20,7 @@ export async function newKey({ out, values }: Call): Promise<ExitCode> {
     (line) => line,
   )
   await out.result({ address, file: path }, address)
-  out.say(`Written to ${path}. It cannot be made again: keep a copy in a safe place.`)
+  out.say(`Written to ${path}. You cannot generate it again: keep a copy in a safe place.`)
   return EXIT.done
 }
 

@@ -27,7 +27,7 @@ function whatWaits(outcome: object): string[] {
   const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
   const lines: string[] = []
   if (signer === 'notSigned')
-    lines.push('Its signer did not sign, so its work still waits: "node-ledger doctor" says why.')
+    lines.push('Its signer did not sign, so its work still waits: "node-ledger doctor" shows why.')
   if (budgetSpent) {
     lines.push(
       `The minter’s budget of ${budgetSpent} is spent: "node-ledger owner refill-minter --${budgetSpent} <n>" prints what the contract’s owner signs.`,

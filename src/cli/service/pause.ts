@@ -20,7 +20,7 @@ export async function resume(call: Call): Promise<ExitCode> {
     if (flags.has('halt')) {
       if (!halt) throw new RefusedError('The passes are not halted.')
       out.say(`${describe(halt)}\n${AFTER_HALT[halt.reason]}`)
-      await mustAgree(call, 'Clear it?', 'The halt stands.')
+      await mustAgree(call, 'Clear it?', 'The passes stay halted.')
       const outcome = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
       await out.result(outcome, resultLine(clearHaltByHand.operation, outcome))
       return EXIT.done
@@ -40,17 +40,17 @@ export async function resume(call: Call): Promise<ExitCode> {
 /** Lets the next start run without the fork guard if the contract then sees other block hashes. */
 async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> {
   const before = await readGuard(deps.pool)
-  if (before !== 'used') throw new RefusedError('The fork guard is not used.')
+  if (before !== 'used') throw new RefusedError('The ledger uses no fork guard.')
   call.out.say(
     'From the next start on, mints and rounds carry no fork guard if the contract sees other block hashes than the provider: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
   )
-  await mustAgree(call, 'Drop the fork guard?', 'The fork guard is still used.')
+  await mustAgree(call, 'Turn the fork guard off?', 'The fork guard stays on.')
   const actor = actorHere()
   await inTransaction(deps.pool, async (sql) => {
     await dropGuard(sql)
     await recordAct(sql, actor, { action: 'guardDropped', before, after: 'dropped' })
   })
-  await call.out.result({ guard: 'dropped' }, 'Restart the service: it looks at the chain again.')
+  await call.out.result({ guard: 'dropped' }, 'Restart the service: it checks the chain again.')
   return EXIT.done
 }
 

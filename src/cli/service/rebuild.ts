@@ -63,7 +63,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
     distributor: { address: signers.distributor },
   }
   const { block, waiting, surveyedTo, comparison } = await rebuild(ctx, source, say)
-  say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
+  say(`rebuilt up to block ${block}; ${waiting} payments wait: held for the operator unless they were decided before`)
   if (surveyedTo !== null)
     say(
       `up to block ${surveyedTo} it lacks transactions that moved nothing: failed payments and withdraw calls, transfers of no value`,

@@ -19,7 +19,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
     const block = target === 'head' ? head.number : target
     // Otherwise future payments would be held too: one digit too many must not stop the sale.
     if (block > head.number)
-      throw new RefusedError(`The chain's head is block ${head.number}: name that block or an earlier one.`)
+      throw new RefusedError(`The chain's head is block ${head.number}: give that block or an earlier one.`)
     const before = await readRecheck(pool)
     if (before !== null && before >= block)
       throw new RefusedError(`It is already at block ${before}, and can only rise.`)
@@ -34,7 +34,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
       if (isHigher) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
       return isHigher
     })
-    if (!isRaised) throw new RefusedError('Someone else has raised it: look again.')
+    if (!isRaised) throw new RefusedError('Someone else has raised it: run the command again.')
     await out.result({ recheckUpTo: block, before, payments: waiting.payments }, 'The next payments pass holds them.')
     return EXIT.done
   })

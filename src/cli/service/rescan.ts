@@ -30,8 +30,8 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
       return EXIT.done
     }
     for (const { side, entries } of [
-      { side: 'on chain, and not in the ledger', entries: result.missing },
-      { side: 'in the ledger, and not on chain', entries: result.surplus },
+      { side: 'on chain, but not in the ledger', entries: result.missing },
+      { side: 'in the ledger, but not on chain', entries: result.surplus },
     ]) {
       for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }

@@ -109,9 +109,9 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
 
 /** Where to find the key that the console asks for. */
 function keyPlace({ namedSettings, ADMIN_KEY }: Pick<Config, 'namedSettings' | 'ADMIN_KEY'>, dataDir: string): string {
-  if (namedSettings.includes('ADMIN_KEY')) return 'asks for a key of ADMIN_KEY'
-  if (ADMIN_KEY === null) return 'asks for a key of the ledger: "node-ledger admin-keys create" makes one'
-  return `asks for the key that is ADMIN_KEY in ${join(dataDir, 'secrets.json')}`
+  if (namedSettings.includes('ADMIN_KEY')) return 'sign in with a key of ADMIN_KEY'
+  if (ADMIN_KEY === null) return 'sign in with a key of the ledger: "node-ledger admin-keys create" makes one'
+  return `sign in with the key that is ADMIN_KEY in ${join(dataDir, 'secrets.json')}`
 }
 
 function banner(
@@ -133,7 +133,7 @@ function banner(
       `  demo token  ${chain.demoToken}`,
       '',
       ...(existsSync(DEMO) ? ['Try: npm run demo            a buyer and an owner, step by step'] : []),
-      'Try: npx node-ledger doctor  is all well?',
+      'Try: npx node-ledger doctor  check everything',
       '  or pay a tier from one of the accounts 5 to 19 of the well-known test mnemonic.',
       '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
     )

@@ -9,9 +9,9 @@ import { clearFinding, endTrouble, noteCalm, noteTrouble, readFinding } from '..
 /** Why the passes halt, in words. */
 export const HALTED = {
   otherChain: 'the provider’s chain is not this ledger’s',
-  tooDeep: 'the chain parted from the ledger before the oldest stored header',
-  pastFinalized: 'the chain took back blocks that it had called final',
-  mintedTwice: 'the chain mints a node that the ledger has from another block',
+  tooDeep: 'the chain forked from the ledger before the oldest stored header',
+  pastFinalized: 'the chain replaced blocks that it had reported as final',
+  mintedTwice: 'the chain minted a node that the ledger has from another block',
   unproven: 'this chain’s blocks no longer recompute to their hashes and roots, from any provider',
 } as const
 export type HaltReason = keyof typeof HALTED

@@ -20,32 +20,27 @@ export interface DatabaseFault {
 const WAITS = "SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 const HOLDERS = 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2'
 const limitOf = (setting: string) =>
-  `See the role's ${setting} (SHOW ${setting}): ALTER ROLE … SET ${setting} = 0 takes the limit off.`
+  `See the role's ${setting} (SHOW ${setting}): ALTER ROLE … SET ${setting} = 0 removes the limit.`
 const UP = 'Check that it is up, and that DATABASE_URL is right.'
 const LOGIN =
-  'Check that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
+  'Check that its URL (DATABASE_URL, or the one given to this command) has the right user, password and database.'
 
-const PARAMETER = 'Take it out of DATABASE_URL.'
+const PARAMETER = 'Remove it from DATABASE_URL.'
 /** Codes that mean a rejected login while connecting, but an error of the statement later. */
 const AT_LOGIN = ['42704', '22023']
 
 /** The first row whose text is a prefix of the code applies. */
 const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: string])[] = [
   [
-    ...(['25006', 'noWrites', 'takes no writes: the session is read-only'] as const),
+    ...(['25006', 'noWrites', 'rejects writes: the session is read-only'] as const),
     'Check that DATABASE_URL leads to the primary (SELECT pg_is_in_recovery()), and that default_transaction_read_only is off for this role and database.',
   ],
-  [
-    '53100',
-    'noWrites',
-    'takes no writes: no space is left on its disk',
-    'Free or add space on the disk of PostgreSQL.',
-  ],
+  ['53100', 'noWrites', 'rejects writes: no space is left on its disk', 'Free or add space on the disk of PostgreSQL.'],
   [
     ...(['53300', 'away', 'has too many connections'] as const),
     `See who holds them (${HOLDERS}); end those, or raise max_connections or the limit of the role or database.`,
   ],
-  ['55P03', 'noWrites', 'takes no writes: another session holds a lock', `See who holds it: ${WAITS}.`],
+  ['55P03', 'noWrites', 'rejects writes: another session holds a lock', `See who holds it: ${WAITS}.`],
   ['57014', 'passing', 'cancelled a statement', limitOf('statement_timeout')],
   ['25P03', 'passing', 'ended a transaction that was idle', limitOf('idle_in_transaction_session_timeout')],
   ['25P04', 'passing', 'ended a transaction that took too long', limitOf('transaction_timeout')],
@@ -55,16 +50,16 @@ const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: str
   ],
   ['40P01', 'passing', 'ended one of two transactions that waited for each other', `See who waits: ${WAITS}.`],
   [
-    ...(['42501', 'closed', 'gives this user no right to do so'] as const),
-    'Make the user its owner (ALTER DATABASE … OWNER TO …), or GRANT CREATE ON SCHEMA public TO the user: since PostgreSQL 15 the owner alone has that right.',
+    ...(['42501', 'closed', 'does not permit this user to do that'] as const),
+    'Make the user its owner (ALTER DATABASE … OWNER TO …), or GRANT CREATE ON SCHEMA public TO the user: since PostgreSQL 15 only the owner has that right.',
   ],
-  ['3F000', 'closed', 'has no schema to make tables in', "See the role's search_path, and that the schema is there."],
+  ['3F000', 'closed', 'has no schema to create tables in', "See the role's search_path, and that the schema is there."],
   ['08P01', 'closed', 'does not know a parameter of its URL', PARAMETER],
   ['28', 'closed', 'refuses the connection', LOGIN],
   ['3D', 'closed', 'refuses the connection', LOGIN],
   ['53', 'away', 'lacks memory or another resource', 'See its log for what it lacks.'],
   ['57P', 'away', 'ended the connection', 'It is stopping or starting: see its log for why.'],
-  ['58', 'away', 'failed with a system error', 'See its log for which one, and check its disk.'],
+  ['58', 'away', 'failed with a system error', 'Its log shows which one. Check its disk, too.'],
   ['08', 'away', 'cannot be reached', UP],
 ]
 

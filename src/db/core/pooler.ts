@@ -77,7 +77,7 @@ export async function lookAtPooler({ url, directUrl }: { url: string; directUrl:
   const reading = { pooled: !path.session, directPooled: !direct.session, prepared: path.prepared }
   if (!direct.session) {
     return {
-      says: 'locks and notifications go through a pooler, where they get lost',
+      says: 'a pooler loses our locks and notifications',
       fail: 'Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler, or to a pooler in session mode.',
       reading,
     }

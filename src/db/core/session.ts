@@ -27,13 +27,13 @@ const off = (name: string): Need => ({
 const NEEDS: Readonly<Record<string, Need>> = {
   server_encoding: {
     fits: (value) => value === 'UTF8',
-    todo: "Make the database with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0: labels and notes are in any script.",
+    todo: "Create the database with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0: labels and notes are in any script.",
     fatal: true,
   },
   bytea_output: { fits: (value) => value === 'hex', todo: `${alter('bytea_output', 'hex')}.`, fatal: true },
   session_replication_role: {
     fits: (value) => value === 'origin',
-    todo: `Triggers keep totals right: ${alter('session_replication_role', 'origin')}.`,
+    todo: `Our triggers keep totals correct: ${alter('session_replication_role', 'origin')}.`,
     fatal: true,
   },
   default_transaction_read_only: {

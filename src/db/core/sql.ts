@@ -116,7 +116,10 @@ function certificate(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new KnownError('fatal', `The database's URL names the file ${path}, which cannot be read (${codeOf(error)}).`)
+    throw new KnownError(
+      'fatal',
+      `The database's URL refers to the file ${path}, which cannot be read (${codeOf(error)}).`,
+    )
   }
 }
 

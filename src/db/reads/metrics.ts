@@ -84,16 +84,16 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
     each(`SELECT name AS pass, ${seconds('succeeded_at')} AS value FROM passes`),
   ],
   node_ledger_webhook_pending: [
-    'Deliveries of events that are yet to succeed; counted up to 10,000.',
+    'Deliveries of events that have not succeeded yet; counted up to 10,000.',
     count(`webhook_deliveries WHERE state = 'pending'`),
   ],
   node_ledger_webhook_oldest_pending_age_seconds: [
-    'Age of the oldest event yet to be delivered; 0 if there is none.',
+    'Age of the oldest event that is not delivered yet; 0 if there is none.',
     age(`(SELECT min(created_at) FROM webhook_events
       WHERE seq = (SELECT min(seq) FROM webhook_deliveries WHERE state = 'pending'))`),
   ],
   node_ledger_webhook_failed: [
-    'Deliveries given up on and kept; counted up to 10,000.',
+    'Failed deliveries that are kept; counted up to 10,000.',
     count(`webhook_deliveries WHERE state = 'failed'`),
   ],
   node_ledger_webhook_endpoints_disabled: [
@@ -108,8 +108,8 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
   ],
   node_ledger_tier_sold: ['Nodes that a tier on sale with a supply has sold.', tier('sold')],
   node_ledger_tier_reserved: ['Places in it that undecided payments reserve.', tier('reserved')],
-  node_ledger_tier_supply: ['Nodes that a tier may ever sell, by the ledger.', tier('supply')],
-  node_ledger_tier_cap: ['Nodes that a tier may ever have, by the contract.', tier('cap')],
+  node_ledger_tier_supply: ['Nodes that a tier may sell in all, by the ledger.', tier('supply')],
+  node_ledger_tier_cap: ['Nodes that a tier may have in all, by the contract.', tier('cap')],
   node_ledger_nodes_unpaid: [
     'Nodes in a cohort with neither payment nor grant; counted up to 10,000.',
     countUnpaid(COUNT_MAX),

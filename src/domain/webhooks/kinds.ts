@@ -48,7 +48,7 @@ function driftOf({ detail }: Audited): Data {
 }
 
 export const KINDS: Readonly<Record<string, Kind>> = {
-  'payment.held': { words: 'A payment is held, and waits for you', asks: true, place: ofPayment },
+  'payment.held': { words: 'A payment is held and needs your decision', asks: true, place: ofPayment },
   'payment.minted': { words: 'A node is sold', place: ofPayment },
   'payment.decided': {
     words: 'A held payment was decided',
@@ -95,7 +95,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     data: ({ detail }) => without(detail, 'low', 'soldOut'),
   },
   'chain.reorganised': {
-    words: 'Blocks were taken back',
+    words: 'A reorganisation replaced blocks',
     place: AUDIT,
     acts: ['reorganisation'],
     data: ({ detail }) => ({ ...detail }),
@@ -109,7 +109,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     data: ({ detail }) => without(detail, 'lasts'),
   },
   'passes.waiting': {
-    words: 'A pass cannot send what waits',
+    words: 'A pass cannot send its transactions',
     asks: true,
     place: STATE,
     acts: ['unsent'],
@@ -144,7 +144,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['referralRegistered'],
   },
   'tier.scarce': {
-    words: 'A tier is nearly sold',
+    words: 'A tier is nearly sold out',
     asks: true,
     place: '/console/tiers',
     acts: ['tierNearlySold'],
@@ -164,14 +164,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
   'role.lost': {
-    words: 'The contract gives our account’s role to another account',
+    words: 'An account of ours lost its role on the contract',
     asks: true,
     place: '/console/transactions',
     acts: ['roleLost'],
   },
   'role.restored': { words: 'An account has its role again', place: '/console/transactions', acts: ['roleRestored'] },
   'fee.capped': {
-    words: 'A fee is at its cap, and the chain asks for more',
+    words: 'A fee is at its cap, and the network requires more',
     asks: true,
     place: '/console/transactions',
     acts: ['feeCapped'],
@@ -196,12 +196,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['guardRefused'],
   },
   'keys.wrong': {
-    words: 'Somebody is trying wrong admin keys',
+    words: 'Repeated attempts with wrong admin keys',
     asks: true,
     place: AUDIT,
     acts: ['wrongAdminKeys', 'passkeyCopied'],
   },
-  'act.proposed': { words: 'An act waits for a second person', place: '/console/proposals', acts: ['proposed'] },
+  'act.proposed': { words: 'An action waits for a second person', place: '/console/proposals', acts: ['proposed'] },
   'keys.changed': {
     words: 'An admin key or a passkey was made or revoked',
     place: '/console/keys',

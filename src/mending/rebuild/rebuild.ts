@@ -109,7 +109,7 @@ async function begin(pool: Pool): Promise<void> {
 /** What to say about the blocks that we did not read. */
 const SURVEYED_BY = {
   two: 'blocks that we did not read: proven against headers that two providers return',
-  one: 'blocks that we did not read: by the word of one provider',
+  one: 'blocks that we did not read: as one provider reports them',
 }
 
 /** Follows in steps to the current ledger's block, or to the head. Checks the payments wallets' balances after each step. */
@@ -149,7 +149,7 @@ async function reportKeylessWallets(ctx: RebuildContext, ledger: Pool, say: (lin
   const wallets = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
   for (const wallet of (await readOfNoKey(ctx, wallets)) ?? [])
     say(
-      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says how to avoid that`,
+      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. To avoid that, see docs/RUNBOOK.md, "Back up and restore"`,
     )
 }
 
@@ -192,7 +192,7 @@ async function finish(
       await settledHeight(ctx, cursor, { ...facts, agreed: null }),
       UNLIMITED,
     )
-    if (failures > 0) throw new Error(`could not judge ${failures} payments: the log says which, and why`)
+    if (failures > 0) throw new Error(`could not judge ${failures} payments: see the log`)
     const now = await countSeen()
     if (now === seenCount) break
     seenCount = now

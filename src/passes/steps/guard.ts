@@ -36,7 +36,7 @@ export async function refuseGuard(
   if (namedCount === 0) return `no provider shows block ${number}`
   const refusedGuard = await readRefused(ctx, sender)
   if (!refusedGuard || namedCount >= VOICES) return null
-  return `the contract refused the guard on block ${refusedGuard.guardBlock}, which the ledger has: only ${namedCount} provider names block ${number}, and two must`
+  return `the contract refused the guard on block ${refusedGuard.guardBlock}, which the ledger has: only ${namedCount} provider confirms block ${number}, and two must`
 }
 
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`

@@ -97,7 +97,7 @@ async function sendWithin(
     const sendResult = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sendResult.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sendResult.why))
       return { sent: sendResult, budgetSpent: null }
-    ctx.log.error(sendResult, 'cannot open cohorts; minting the orders that have one, the rest wait')
+    ctx.log.error(sendResult, 'cannot open cohorts; minting the orders that have one; the others wait')
   }
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0

@@ -37,7 +37,7 @@ export async function readNonce(ctx: LedgerDb & ChainRead & Logging, account: Ac
   const now = all.includes(ledgerNonces.followed) ? ledgerNonces.followed : least(all)
   if (now === null)
     return unknown(
-      `a provider says nonce ${providerNonce}, the ledger is at ${ledgerNonces.next}, and no other provider answers`,
+      `a provider reports nonce ${providerNonce}, the ledger is at ${ledgerNonces.next}, and no other provider answers`,
     )
   if (now > ledgerNonces.followed) {
     // The newer transactions are in blocks that we have not followed yet, or we missed them in blocks that we followed.
@@ -90,10 +90,10 @@ async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, findi
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
   if (isDue && at !== null && at > ledgerNonces.followed)
     await takeOver(ctx, { sender, cursor }, { nonce: at, ledgerNonces })
-  const detail = `the providers say nonce ${now}, followed blocks show ${ledgerNonces.followed}`
+  const detail = `the providers report nonce ${now}, followed blocks show ${ledgerNonces.followed}`
   ctx.log.error(
     { sender: sender.address, ...ledgerNonces, now },
-    `${detail}: somebody else uses the key, or a provider is wrong`,
+    `${detail}: the key was used elsewhere, or a provider is wrong`,
   )
   return unknown(detail)
 }

@@ -82,7 +82,7 @@ test('an invented block with its own hash pays no turn: linking fails, with a re
   assert.equal(await round(), 1n, 'the other cohort is paid')
   assert.equal((await dues())[0], due)
   const wait = await readSeedWait(world.pool)
-  assert.match(wait?.says ?? '', /cannot be linked.*names another block as its parent/)
+  assert.match(wait?.says ?? '', /cannot be linked.*has another block as its parent/)
   const told =
     await world.pool`SELECT FROM audit WHERE action = 'proofFailed' AND subject = ${Number(seedBlock?.number)}`
   assert.equal(told.count, 1)

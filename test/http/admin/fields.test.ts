@@ -46,7 +46,7 @@ describe('an act', () => {
         )
         assert.equal(status, 400, `${path} with ${names}`)
         const named = names.map((name) => `"${name}"`).join(', ')
-        const [, said, takes] = /unknown fields? (.*): this act takes ([\w, ]+)\.$/.exec(json.error) ?? []
+        const [, said, takes] = /unknown fields? (.*): this action takes ([\w, ]+)\.$/.exec(json.error) ?? []
         assert.equal(said, named, path)
         const known = fields.length + params.length === 0 ? ['no fields'] : [...fields, ...params]
         assert.deepEqual(takes?.split(', ').sort(), known.sort(), path)
@@ -107,7 +107,7 @@ describe('an act', () => {
     const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`field-${i}`.padEnd(12, 'x'), 1]))
     const { status, json } = await desk.post('pause', many)
     assert.equal(status, 400)
-    assert.match(json.error, /^unknown fields "field-0xxxxx", .* and 895 more: this act takes reason\.$/)
+    assert.match(json.error, /^unknown fields "field-0xxxxx", .* and 895 more: this action takes reason\.$/)
     assert.ok(json.error.length < 300)
   })
 
@@ -115,7 +115,7 @@ describe('an act', () => {
     const transfers = [{ txHash: `0x${'ab'.repeat(32)}`, value: '1' }]
     const { status, json } = await desk.post('payments/999/attribute', { transfers })
     assert.equal(status, 400)
-    assert.match(json.error, /transfer 1: unknown field "value": this act takes txHash, innerIndex, from, valueWei/)
+    assert.match(json.error, /transfer 1: unknown field "value": this action takes txHash, innerIndex, from, valueWei/)
     const twice = await desk.post('payments/999/attribute', {
       transfers: [{ txHash: transfers[0]?.txHash }],
       from: null,

@@ -156,10 +156,10 @@ describe('a claim', () => {
     ['unreachable', /^The chain cannot be reached/],
     ['limit', /^The chain cannot be reached/],
     ['refused', /^The chain cannot be reached/],
-    ['error', /^The chain answers, but/],
-    ['garbled', /^The chain answers, but/],
-    ['tooLarge', /^The chain answers, but/],
-    [null, /^The chain answers, but/],
+    ['error', /^The chain’s providers answer, but/],
+    ['garbled', /^The chain’s providers answer, but/],
+    ['tooLarge', /^The chain’s providers answer, but/],
+    [null, /^The chain’s providers answer, but/],
   ] as const)
     it(`is 503 if the chain is unreachable or unreliable, and tells which: ${trouble ?? 'a contradiction'}`, async () => {
       const fault = trouble

@@ -120,11 +120,11 @@ test('the same list gives the same rows in every spelling and in pieces of any s
 
 test('an ambiguous line is refused, with its number and the right form', async () => {
   const refused: [string, string][] = [
-    [`wallet,value\n${A},1`, '1: a header must name address or wallet, and allocation or amount, once each'],
-    [`wallet,address,amount\n${A},${A},1`, '1: a header must name'],
-    ['who,how many\nx,y', '1: a header must name'],
-    [`wallet;note\n${A};x`, '1: a header must name'],
-    [`wallet;amount, nodes\n${A};1`, '1: a header must name'],
+    [`wallet,value\n${A},1`, '1: a header must have address or wallet, and allocation or amount, each once'],
+    [`wallet,address,amount\n${A},${A},1`, '1: a header must have'],
+    ['who,how many\nx,y', '1: a header must have'],
+    [`wallet;note\n${A};x`, '1: a header must have'],
+    [`wallet;amount, nodes\n${A};1`, '1: a header must have'],
     [`\n${A},1,000`, '2: it must be address,allocation'],
     [`${A};1,5`, '1: the allocation must be a whole number'],
     [`${A};1\n${B},2`, '2: it must be address,allocation'],

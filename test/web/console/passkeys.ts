@@ -21,7 +21,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     const { page, service } = opened
     const press = (name: string) => page.getByRole('button', { name }).click()
     await go('Keys')
-    await page.getByText('Nobody has a passkey.').waitFor()
+    await page.getByText('No passkeys yet.').waitFor()
     await press('Invite a person…')
     await dialog().getByLabel('Who uses it').fill('ina')
     await dialog().getByLabel('Some of read').fill('read, operate')

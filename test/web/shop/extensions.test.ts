@@ -212,7 +212,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
         assert.equal(await page.getByText('Your wallet is on chain 1;').count(), 0)
         own.refuseNext()
         await press(page, 'Switch the wallet')
-        await page.getByText('The wallet refused.').waitFor()
+        await page.getByText('The wallet declined.').waitFor()
         await press(page, 'Switch the wallet')
         await page.getByText('Your wallet is on chain').waitFor({ state: 'detached' })
         await press(page, 'One more')

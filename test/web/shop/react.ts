@@ -74,7 +74,7 @@ export function testReact({ url, serve, service, wellKnown, open }: Shop): void 
     own.refuseNext()
     const button = page.getByRole('button', { name: 'Buy' })
     await button.click()
-    await page.getByText('The wallet refused. Nothing was sent.').waitFor()
+    await page.getByText('The wallet declined. Nothing was sent.').waitFor()
     await button.click()
     await page.getByText(/^Node \d+ is yours$/).waitFor()
     await page.getByText('You own 1.').waitFor()

@@ -57,7 +57,7 @@ export function fieldsOf(
 function fieldOf(name: string, { help, value, required, words }: Declared): ActField {
   const [ether, placeholder] = [value === 'wei', PLACEHOLDERS[value ?? '']]
   const own = value === null ? [['true', 'yes'] as const] : words?.map((word) => [word, WORDS[word] ?? word] as const)
-  const none = ['', value === null ? 'no' : 'as it is'] as const
+  const none = ['', value === null ? 'no' : 'unchanged'] as const
   return {
     name,
     label: `${capital(help)}${ether ? ', in ether' : ''}`,

@@ -90,7 +90,7 @@ function Inside({ section, onLeave }: { section: Section; onLeave: () => void })
             </Acts>
           ) : (
             <Empty title={`Your key lacks “${needs}”.`}>
-              <p>Another operator can give you a key that has it.</p>
+              <p>Ask another operator for a key that has it.</p>
             </Empty>
           )}
         </div>

@@ -35,7 +35,7 @@ export function Door({ wasInside, onOpen }: DoorProps) {
     <>
       {wasInside && (
         <p className="notice" role="status">
-          Your key was revoked or has expired. Whatever you had not sent is lost.
+          Your key was revoked or has expired. Anything that you had not sent is lost.
         </p>
       )}
       <ByPasskey {...keeping} onOpen={onOpen} />
@@ -106,7 +106,7 @@ function Invitation({ code, onOpen, leave, ...keeping }: WayProps & { code: stri
                 {making.isPending ? 'Waiting for your device…' : 'Make a passkey'}
               </button>
               <p className="note">
-                It stays on your device or in your password manager; this service gets only its public half. The link
+                It stays on your device or in your password manager; the service gets only its public key. The link
                 works once.
               </p>
             </>

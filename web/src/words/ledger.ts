@@ -62,8 +62,8 @@ export const words = {
       other: '{n} rounds have no terms to recompute them from.',
     },
     unread: {
-      one: '{n} round paid several turns at once. Its own page recomputes it.',
-      other: '{n} rounds paid several turns at once. Their own pages recompute them.',
+      one: '{n} round paid several turns together. Its own page recomputes it.',
+      other: '{n} rounds paid several turns together. Their own pages recompute them.',
     },
   },
   rounds: {

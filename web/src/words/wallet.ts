@@ -32,7 +32,7 @@ export const words = {
   call: { to: 'To', value: 'Value', data: 'Data', chainId: 'Chain id' },
   errors: {
     noAnswer: 'The wallet did not answer.',
-    refused: 'The wallet refused. Nothing was sent.',
+    refused: 'The wallet declined. Nothing was sent.',
     tooLittle: 'The wallet does not hold enough ether for the amount and the fee.',
   },
 } as const

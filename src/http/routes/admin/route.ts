@@ -100,7 +100,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
 function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   const [inQuery] = Object.keys(query)
   if (inQuery !== undefined)
-    return refuseAct('invalid', 'An act takes its fields in the body, as JSON, and none in the query.')
+    return refuseAct('invalid', 'An action takes its fields in the body, as JSON, and none in the query.')
   const twice = Object.keys(params).find((name) => Object.hasOwn(body, name))
   if (twice !== undefined) return refuseAct('invalid', `${twice} is in the path: leave it out of the body.`)
   return { ...(body as Fields), ...(params as Fields) }

@@ -30,7 +30,7 @@ export function wrongKeyTeller({ sql, meters, monotonicClock, log }: WrongKeysDe
     count++
     // Reports once per window and instance.
     if (count !== TOLD_FROM) return
-    log.warn({ count }, 'somebody is trying wrong admin keys')
+    log.warn({ count }, 'repeated attempts with wrong admin keys')
     const detail = { count, withinSec: Math.ceil((now - began) / 1000) }
     writeAudit(sql, { actor: 'pass', action: 'wrongAdminKeys', detail }).catch((err) =>
       log.warn({ err }, 'could not record wrong admin keys'),

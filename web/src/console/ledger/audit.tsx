@@ -31,6 +31,6 @@ function Detail({ of: { before, after, reason, ...others } }: { of: Record<strin
 
 export const Audit = listSection('audit', {
   title: 'Audit log',
-  empty: <Empty title="Nothing yet.">Every act leaves a row here.</Empty>,
+  empty: <Empty title="Nothing yet.">Every action adds a row here.</Empty>,
   cells: { subject: ({ subject }) => <Subject of={subject} />, detail: ({ detail }) => <Detail of={detail} /> },
 })

@@ -153,7 +153,7 @@ function Figures({ statement }: { statement: Statement }) {
             commissions.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
               `Commissions of ${code}`,
               <span key={`${code} ${payee}`}>
-                {figure(count)}, earned <Exact wei={BigInt(earnedWei)} hinted />, taken back{' '}
+                {figure(count)}, earned <Exact wei={BigInt(earnedWei)} hinted />, refunded{' '}
                 <Exact wei={BigInt(takenBackWei)} hinted />, paid <Exact wei={BigInt(paidWei)} hinted />
               </span>,
             ]),

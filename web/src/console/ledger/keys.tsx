@@ -35,7 +35,7 @@ function People({ reading }: { reading: Reading<Read<'keys'>> }) {
               columns={PASSKEYS}
               first={PAGE}
               empty={
-                <Empty title="Nobody has a passkey.">
+                <Empty title="No passkeys yet.">
                   Invite each person, with the rights they need: they sign in with their device, and have no key to
                   lose.
                 </Empty>
@@ -106,7 +106,7 @@ function Invite() {
       main
       label="Invite a person"
       act="keys/invite"
-      says="They get a link with which their device makes a passkey, once, within 24 hours. Give it to nobody else. For the second-person rule, the two of you count as one person."
+      says="They get a link with which their device makes a passkey, once, within 24 hours. Do not share it with anyone else. For the second-person rule, the two of you count as one person."
       more={ownScopes()}
       did={({ says, link }) => shownOnce(says, link, 'Link')}
     />
@@ -119,7 +119,7 @@ function MakeKey() {
       main
       label="Make a key"
       act="keys"
-      says="It works at once on every instance, and is shown only once. The label is the name in the audit log."
+      says="It works immediately on every instance. You see it only once. The audit log shows its label."
       more={ownScopes()}
       did={({ says, key }) => shownOnce(says, key, 'Key')}
     />
@@ -134,7 +134,7 @@ const COLUMNS = columnsOf<AdminKey>(LISTS.keys.columns, {
         label="Revoke"
         act="keys/{id}/revoke"
         params={{ id: String(id) }}
-        says={`Within three seconds, no instance accepts key ${id} of ${label} any more.`}
+        says={`Within three seconds, every instance rejects key ${id} of ${label}.`}
         danger
       />
     ),
@@ -149,7 +149,7 @@ const PASSKEYS = columnsOf<Passkey>(
           label="Revoke"
           act="passkeys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Within three seconds, no instance accepts passkey ${id} of ${label} or its sessions any more.`}
+          says={`Within three seconds, every instance rejects passkey ${id} of ${label} and its sessions.`}
           danger
         />
       ),
@@ -159,7 +159,7 @@ const PASSKEYS = columnsOf<Passkey>(
 const INVITATIONS = columnsOf<Invitation>(['id', 'label', 'scopes', ['waits until', 'expiresAt'], 'madeBy'], {
   decide: ({ id, label }) => (
     <ActButton
-      label="Take back"
+      label="Cancel invitation"
       act="invitations/{id}/revoke"
       params={{ id: String(id) }}
       says={`The link for ${label} stops working.`}

@@ -38,7 +38,7 @@ function Rule() {
   return (
     <p className="note">
       {data.aboveWei === null
-        ? 'The rule is off: each act is done at once.'
+        ? 'The rule is off: every action takes effect immediately.'
         : `A release or refund of more than ${etherAndWei(data.aboveWei)} needs a second person; credit terms and the payments wallet always do.`}
     </p>
   )
@@ -86,7 +86,7 @@ function Answer({
           label="Confirm"
           act="proposals/{id}/confirm"
           params={params}
-          says={`Does ${act} now, as ${proposedBy} proposed it, if that is still possible. The audit log has both names.`}
+          says={`Does ${act} now, as ${proposedBy} proposed it, if that is still possible. The audit log shows both names.`}
           did={({ says, done: { safeBatch, safeBatches } }) => (
             <div className="stack">
               <p>{says}</p>
@@ -101,7 +101,7 @@ function Answer({
           )}
         />
       )}
-      <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="The act is not done." danger />
+      <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="The action is not done." danger />
     </div>
   )
 }

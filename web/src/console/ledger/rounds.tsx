@@ -17,14 +17,14 @@ const STOPS: Record<string, string> = {
   unpaidNodes: 'due groups have nodes with neither payment nor grant',
   outOfBounds: 'an amount is outside the distributor’s bounds on the contract',
   delayed: 'turns that are not owed wait until the contract’s owner sets a window',
-  unknown: 'the payout or the seed of a due turn is not known',
+  unknown: 'the payout or the seed of a due turn is unknown',
   behind: 'the ledger is a few blocks behind the chain',
   disabled: 'rounds are switched off by the settings',
   paused: 'rounds are paused by the operator',
   contractPaused: 'the contract is paused',
   halted: 'the passes have halted',
   underfunded: 'the distributor has too little ether',
-  pending: 'the last round is not in a block yet',
+  pending: 'the last round is still pending',
   notSigned: 'the distributor’s signer does not sign',
   roleLost: 'another account is the contract’s distributor',
   noDistributor: 'this service has no distributor’s key',
@@ -112,14 +112,14 @@ function PauseButton() {
       main
       label="Resume rounds"
       act="resume"
-      says="Rounds resume with the next pass, which pays missed turns at once."
+      says="Rounds resume with the next pass, which also pays the missed turns."
     />
   ) : (
     <ActButton
       danger
       label="Pause rounds"
       act="pause"
-      says="No rounds until you resume. The service still follows, judges and mints; owners withdraw as always."
+      says="No rounds until you resume. The service still follows, judges and mints, and owners can withdraw."
     />
   )
 }

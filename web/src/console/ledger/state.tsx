@@ -208,8 +208,7 @@ function AgainstChain() {
               <p className="note" key={wallet.address}>
                 The payments wallet {wallet.address}
                 {wallet.closedBlock === null ? '' : ', closed since,'} is checked up to block{' '}
-                {wallet.auditedBlock?.toLocaleString() ?? '–'}, where the books say{' '}
-                <Exact wei={wallet.bookedWei} hinted />.
+                {wallet.auditedBlock?.toLocaleString() ?? '–'}. Its books have <Exact wei={wallet.bookedWei} hinted />.
               </p>
             ))}
             <Table

@@ -47,7 +47,7 @@ export function ToDo() {
       section: 'nodes',
       how: 'Grant, or leave without credits',
     }),
-    ...taskFor(open.length, 'act waits for a second person', 'acts wait for a second person', {
+    ...taskFor(open.length, 'action waits for a second person', 'actions wait for a second person', {
       tone: 'warn',
       since: open.at(-1)?.proposedAt,
       section: 'proposals',
@@ -64,8 +64,8 @@ export function ToDo() {
         </ul>
       )}
       {readings.some(({ isPending }) => isPending) && <Waiting lines={2} />}
-      {readings.some(({ isError }) => isError) && <p className="notice warn">We could not read all of it.</p>}
-      {tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess) && <Empty title="Nothing needs you now." />}
+      {readings.some(({ isError }) => isError) && <p className="notice warn">Some of this could not be read.</p>}
+      {tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess) && <Empty title="Nothing to do." />}
     </Section>
   )
 }

@@ -10,10 +10,10 @@ import { columnsOf, listSection } from '../list.tsx'
 const WHY: Record<StuckTransaction['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
   behind: 'An earlier transaction of the same account is stuck.',
-  over: 'It has expired. The next run uses its nonce for an empty call, and sends its work again.',
+  over: 'It has expired. The next run fills its nonce with an empty call, and sends its work again.',
   fee: 'Its fee is too low for the blocks. The service raises it every 12 blocks, up to FEE_CAP_WEI.',
   refused: 'The providers reject it.',
-  waiting: 'The providers have it, but it is in no block yet.',
+  waiting: 'The providers have it, but no block contains it yet.',
 }
 
 const STUCK_SENDERS = columnsOf<StuckSender>(
@@ -24,7 +24,7 @@ const STUCK_SENDERS = columnsOf<StuckSender>(
         'The next run adopts it.'
       ) : (
         <ActButton
-          label="Take over"
+          label="Adopt nonce"
           act="transactions/free"
           body={{ sender }}
           says="The next run adopts the providers’ nonce, if they still agree, and replaces transactions that can no longer be mined. If a provider may be wrong, wait: after 64 blocks in which all agree, the service does it without you."
@@ -79,6 +79,6 @@ export function Transactions() {
 
 const SentTransactions = listSection('transactions', {
   title: 'Transactions',
-  empty: <Empty title="Nothing has been sent yet." />,
+  empty: <Empty title="Nothing sent yet." />,
   cells: { txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
 })

@@ -26,13 +26,13 @@ const Endpoints = listSection('webhooks', {
       main
       label="Add an endpoint"
       act="webhooks"
-      says="From now on, all instances send events there. If the endpoint is known, its secrets are replaced."
+      says="All instances send events there. If the endpoint exists, its secrets are replaced."
     />
   ),
   note: (
     <p className="note">An endpoint’s name is its host and a digest of its URL. URLs and secrets are never shown.</p>
   ),
-  empty: <Empty title="No endpoint gets events." />,
+  empty: <Empty title="No endpoints yet." />,
   hides: ['failingSince', 'disabledAt'],
   cells: {
     endpoint: ({ endpoint }) => (
@@ -51,7 +51,7 @@ const Endpoints = listSection('webhooks', {
           label="Send to it again"
           act="webhooks/enable"
           body={{ endpoint }}
-          says={`Events go to ${endpoint} again, waiting ones at once. First check that it accepts them.`}
+          says={`Events go to ${endpoint} again, waiting ones immediately. First check that it accepts them.`}
         />
       )}
       {active && (
@@ -68,7 +68,7 @@ const Endpoints = listSection('webhooks', {
           label="Remove"
           act="webhooks/remove"
           body={{ endpoint }}
-          says={`No instance sends anything more to ${endpoint}.`}
+          says={`No instance sends events to ${endpoint} any more.`}
           danger
         />
       )}
@@ -109,7 +109,7 @@ function Deliveries() {
         {({ deliveries, nextCursor }) => (
           <>
             {deliveries.length === 0 ? (
-              <Empty title={state === '' ? 'Nothing has been sent.' : 'None in this state.'}>
+              <Empty title={state === '' ? 'Nothing sent yet.' : 'None in this state.'}>
                 Deliveries are kept for 30 days.
               </Empty>
             ) : (

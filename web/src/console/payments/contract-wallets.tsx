@@ -101,7 +101,7 @@ const ALLOWED = columnsOf<AllowedContract>(LISTS.senders.columns, {
       label="Disallow"
       act="contract-wallets/{address}/disallow"
       params={{ address }}
-      says={`From now on only the rules decide about payments from ${label} (${address}). Its nodes stay.`}
+      says={`Only the rules decide about payments from ${label} (${address}) now. Its nodes stay.`}
     />
   ),
 })

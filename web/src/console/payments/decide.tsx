@@ -36,11 +36,11 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
-        says={`From now on the service signs no mint for this payment. One signed before may still land: the answer says until when. Send the ${amount} only when it says so.`}
+        says={`From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`}
       />
       {isRefunding && (
         <ActButton
-          label="Give up the refund"
+          label="Cancel the refund"
           act="payments/{payment}/refund/cancel"
           params={{ payment: name }}
           says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
@@ -50,7 +50,7 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         label="Record a refund"
         act="payments/{payment}/refund"
         params={{ payment: name }}
-        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
+        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
       />
     </>
   )
@@ -72,7 +72,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           label="Attribute"
           act="payments/{payment}/attribute"
           params={{ payment: name }}
-          says={`Enter the transaction that brought these ${amount}; explorers list it under internal transactions. The provider’s trace has to show who sent them, and the payment can then be released to that sender. If the transaction brought only a part, enter the transfer’s place: that part becomes a payment of its own, and the rest stays.`}
+          says={`Enter the transaction that brought these ${amount}; explorers list it under internal transactions. The provider’s trace has to show who sent them, and the payment can then be released to that sender. If the transaction brought only a part, enter the transfer’s place: that part becomes a payment of its own, and the remainder stays.`}
           fields={['txHash', 'innerIndex', 'from', 'valueWei']}
           more={{ txHash: { required: true } }}
         />
@@ -82,7 +82,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           label="Release"
           act="payments/{payment}/release"
           params={{ payment: name }}
-          says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. It cannot be taken back.`}
+          says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. You cannot undo this.`}
           fields={asksTier ? ['tierId'] : []}
           more={{
             tierId: { required: true, choices, value: nearestTier(payment.valueWei, tiers)?.id ?? '' },

@@ -16,10 +16,10 @@ export const DenyList = listSection('senders', {
   empty: <Empty title="No wallet is on the list.">Only the rules decide about payments, from any sender.</Empty>,
   decide: ({ address, label }) => (
     <ActButton
-      label="Take off the list"
+      label="Remove from the list"
       act="senders/{address}/remove"
       params={{ address }}
-      says={`From now on only the rules decide about payments from ${label} (${address}). Held payments stay held until you decide.`}
+      says={`Only the rules decide about new payments from ${label} (${address}). Held payments stay held until you decide.`}
     />
   ),
 })

@@ -79,8 +79,7 @@ const LABELS = { release: 'Release', dismiss: 'Dismiss', refund: 'Refund' } as c
 const TITLES = { release: 'Release payments', dismiss: 'Dismiss payments', refund: 'Refund payments' } as const
 
 const EFFECT: Record<Decision, string> = {
-  release:
-    'The next pass mints a node to the payer of each, despite the verdict of the rules. It cannot be taken back.',
+  release: 'The next pass mints a node to the payer of each, despite the verdict of the rules. You cannot undo this.',
   dismiss: 'None of them gets a node or a refund. This is final.',
 }
 
@@ -218,7 +217,7 @@ function Results({ of: { dryRun, decided, results }, payments }: ResultsProps) {
     <div className="stack">
       <p role="status">
         {dryRun ? `${decided} would be decided` : `${decided} decided`}
-        {refusals > 0 && `, ${refusals} ${dryRun ? 'would be refused' : 'refused'}`}.
+        {refusals > 0 && `, ${refusals} ${dryRun ? 'would be rejected' : 'rejected'}`}.
       </p>
       <ul className="changes">
         {results.map(({ payment, status, tierId, refusal }) => (

@@ -199,7 +199,7 @@ function RefundAll() {
     <ActButton
       label="Refund all of a reason"
       act="payments/refunds/prepare-all"
-      says="Holds every such payment for its refund, and makes the files with which a Safe pays them. First preview their sum, then enter it. Send each file once, then record the refunds."
+      says="Holds every payment of that reason for its refund, and makes the files with which a Safe pays them. First preview their sum, then enter it. Send each file once, then record the refunds."
       more={{ dryRun: { value: 'true' } }}
       did={({ says, safeBatches }) => (
         <div className="stack">

@@ -127,7 +127,7 @@ function Send({ payments, prepared: { safeBatch, sendNowWei }, isBusy, record }:
   return (
     <form className="stack" onSubmit={submit}>
       <p>
-        Pay {etherAndWei(sendNowWei)} in all, the exact amount to each payer. For a wallet that sends several at once,
+        Pay {etherAndWei(sendNowWei)} in all, the exact amount to each payer. For a wallet that sends several together,
         copy the recipients and amounts{' '}
         <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />. For a Safe, save the
         file for its Transaction Builder.

@@ -33,7 +33,7 @@ export function Search({ from, choose }: SearchProps) {
       </button>
       {wrong && (
         <p className="error" role="alert">
-          That is neither an address, nor the hash of a transaction, nor a number.
+          Enter an address, the hash of a transaction, or a number.
         </p>
       )}
     </form>

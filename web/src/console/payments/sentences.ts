@@ -50,12 +50,12 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
       : noCode === true
         ? 'Its sender has no code now, though it sent by an internal call.'
         : 'Its sender is a contract that is not a known wallet.',
-  mintReverted: () => 'The contract refused its mint.',
+  mintReverted: () => 'The contract rejected its mint.',
   supplySpent: () => `The contract has as many nodes of its tier as it may ever have. ${PREPARE}`,
   mintedElsewhere: () => 'Another wallet’s node already has its ref.',
   refTaken: () => 'Another wallet’s node already has its ref.',
   refunding: ({ stoodAs }) =>
-    `Its refund is being prepared: no mint is signed for it. It was ${asText(stoodAs)} before.`,
+    `Its refund is being prepared: the service signs no mint for it. It was ${asText(stoodAs)} before.`,
   released: ({ tierId, receivedWei, expectedWei, heldFor }) => {
     const [receivedAmount, expectedAmount] = [amount(receivedWei), amount(expectedWei)]
     const price =
@@ -65,7 +65,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   },
   dismissed: ({ heldFor }) => `Dismissed after it was held for ${asText(heldFor)}: no node, no refund.`,
   accepted: ({ tierId, byGrace }) =>
-    `The price of tier ${asText(tierId)}${byGrace === true ? ', which had just changed, so it counts by the grace period' : ''}, and no rule refuses it.`,
+    `The price of tier ${asText(tierId)}${byGrace === true ? ', which had just changed, so it counts by the grace period' : ''}, and no rule rejects it.`,
   self: () => 'From a payments wallet itself: no sale.',
   operator: () => 'From an account of the service: no sale.',
   zero: () => 'A transfer of nothing: no sale.',

@@ -10,7 +10,7 @@ export const AllowlistsConsole = listSection('allowlists', {
       main
       label="Add a list"
       act="allowlists"
-      says="A list never changes, and has no effect until a tier names its root. For more than 300 rows use the command allowlists add."
+      says="A list never changes, and has no effect until a tier has its root. For more than 300 rows use the command allowlists add."
     />
   ),
   empty: <Empty title="No list yet.">A tier without a list is open to anyone.</Empty>,

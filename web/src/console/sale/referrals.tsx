@@ -21,7 +21,7 @@ const Codes = listSection('referrals', {
       />
     </>
   ),
-  empty: <Empty title="No code yet.">A payment that names a code earns its payee a commission.</Empty>,
+  empty: <Empty title="No code yet.">A payment with a code earns its payee a commission.</Empty>,
 })
 
 const Commissions = listSection('referrals/commissions', {

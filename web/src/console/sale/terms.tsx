@@ -55,7 +55,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
       />
       {last && last.fromTime > 0 && (
         <ActButton
-          label="Take the latest back"
+          label="Cancel the latest"
           act="terms/take-back"
           body={{ fromTime: last.fromTime }}
           says="Rejected if the entry is already in force."

@@ -90,7 +90,7 @@ export function TiersConsole() {
             <Empty title="No tier yet.">Nothing can be bought until there is one.</Empty>
           ) : (
             <div className="stack">
-              <Table caption="How the sale stands" rows={all} keyOf={({ tierId }) => tierId} columns={SALE} />
+              <Table caption="The sale now" rows={all} keyOf={({ tierId }) => tierId} columns={SALE} />
               {all.map((tier) => (
                 <TierVersions key={tier.tierId} tier={tier} />
               ))}
@@ -203,7 +203,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             {...(!tier.onSale && { fields: [] })}
             says={
               tier.onSale
-                ? 'Quotes end at once, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'
+                ? 'Quotes end immediately, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'
                 : 'It can be bought from the next block on.'
             }
           />

@@ -35,7 +35,7 @@ function Decide({ wallet: { wallet, state } }: { wallet: PaymentsWallet }) {
   if (state === 'toCome')
     return (
       <ActButton
-        label="Take back"
+        label="Cancel change"
         act="payment-wallets/take-back"
         body={{ address: wallet }}
         says={`Buyers never see ${wallet}. Rejected once it is in force, or has received a payment.`}
@@ -47,7 +47,7 @@ function Decide({ wallet: { wallet, state } }: { wallet: PaymentsWallet }) {
         label="Close its books"
         act="payment-wallets/close"
         body={{ address: wallet }}
-        says={`From the next block on, the service no longer sees payments to ${wallet}.`}
+        says={`From the next block on, the service ignores payments to ${wallet}.`}
         danger
       />
     )
