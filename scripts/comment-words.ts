@@ -1,4 +1,4 @@
-// Counts words that show private English in comments, in names of tests and of locals, and finds such words in texts for users, so that
+// Counts words in comments, in names of tests and in names of locals that show private English, and finds such words in texts for users, so that
 // test/tidy.test.ts can limit them. It measures habits, not quality: only a reader can judge whether a sentence reads well. Uses the parser that builds
 // the pages, this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
@@ -94,28 +94,6 @@ export function checkNames(sources: ReadonlyMap<string, string>): string[] {
   ]
 }
 
-/** A file's texts: strings, templates and the text of elements. */
-function textsOf(path: string, text: string): string[] {
-  const texts: string[] = []
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    const { type, value } = node as Node
-    if (type === 'JSXText' || type === 'Literal') texts.push(String(value))
-    else if (type === 'TemplateElement') texts.push((value as { cooked: string }).cooked)
-    for (const child of Object.values(node)) visit(child)
-  }
-  visit(parse(path, text).program)
-  return texts
-}
-
-/** @returns each text for users that has a word which they do not know. */
-export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
-  const candidates = [...sources].filter(([path, source]) => READ_BY_USERS.test(path) && DIALECT.test(source))
-  return candidates.flatMap(([path, source]) =>
-    textsOf(path, source).flatMap((text) => (DIALECT.test(text) ? `${path}: ${text}` : [])),
-  )
-}
-
 /** A local that is named by what was done to it, such as `found`, in place of what it is, such as `candidate`. */
 const PARTICIPLE =
   /^(?!(seed|feed|need|speed|embed|red)$)([a-z]+ed|asked|begun|bought|brought|chosen|done|drawn|found|given|gone|heard|held|kept|known|left|lost|made|meant|paid|said|seen|sent|shown|sold|spent|stolen|stood|taken|thrown|told|won|written)$/
@@ -176,4 +154,26 @@ export function checkLocals(sources: ReadonlyMap<string, string>): string[] {
     const names = [...new Set(participles)].sort().join(', ')
     return `${room}: ${share.toFixed(1)} % of ${locals.length} locals are participles, at most ${PARTICIPLES_MAX} %: ${names}`
   })
+}
+
+/** A file's texts: strings, templates and the text of elements. */
+function textsOf(path: string, text: string): string[] {
+  const texts: string[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { type, value } = node as Node
+    if (type === 'JSXText' || type === 'Literal') texts.push(String(value))
+    else if (type === 'TemplateElement') texts.push((value as { cooked: string }).cooked)
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parse(path, text).program)
+  return texts
+}
+
+/** @returns each text for users that has a word which they do not know. */
+export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
+  const candidates = [...sources].filter(([path, source]) => READ_BY_USERS.test(path) && DIALECT.test(source))
+  return candidates.flatMap(([path, source]) =>
+    textsOf(path, source).flatMap((text) => (DIALECT.test(text) ? `${path}: ${text}` : [])),
+  )
 }
