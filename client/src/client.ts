@@ -1,4 +1,5 @@
 // One method for each endpoint of the public API, named as the OpenAPI document names its operations.
+import { nullOn } from './errors.ts'
 import { readEvents } from './events.ts'
 import { revive } from './revive.ts'
 import { createTransport, type Sent, type Transport, type TransportOptions } from './transport.ts'
@@ -186,9 +187,9 @@ export function createClient(options: ClientOptions): LedgerClient {
       post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, { repeatable: false }),
     logout: async (options) => void (await post('/api/auth/logout', {}, options)),
     getMyReferrals: async (options) =>
-      (await get<{ referrals: OwnReferral[] } | null>('/api/me/referrals', options).catch(nullWhenSignedOut))
-        ?.referrals ?? null,
-    getMe: (options) => get<Wallet>('/api/me', options).catch(nullWhenSignedOut),
+      (await get<{ referrals: OwnReferral[] } | null>('/api/me/referrals', options).catch(nullOn(401)))?.referrals ??
+      null,
+    getMe: (options) => get<Wallet>('/api/me', options).catch(nullOn(401)),
     syncNode: (which, options) =>
       post<SyncedNodes>('/api/nodes/sync', syncBody(which), options, { notYet: 'txHash' in which }),
     getHealth: (options) => get<Health>('/api/cron/health', options),
@@ -207,12 +208,6 @@ async function* eventsOf(
   // Skip other names, because the service may add events.
   for await (const event of readEvents(body, onOpen ?? (() => undefined)))
     if (EVENTS.includes(event.event)) yield { ...event, data: revive(event.data) } as LedgerEvent
-}
-
-/** `/api/me` normally returns 401 if the visitor is not signed in. */
-function nullWhenSignedOut(error: unknown): null {
-  if (error instanceof Error && 'status' in error && error.status === 401) return null
-  throw error
 }
 
 function syncBody(which: { txHash: string } | { nodeId: NodeId }): object {

@@ -31,6 +31,12 @@ export class LedgerError extends Error {
  */
 const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
+/** For `catch`: null if the service answered with this status: 401 to a visitor who is not signed in, 404 for what it does not have or not publish. */
+export const nullOn = (status: number) => (error: unknown) => {
+  if (error instanceof Error && 'status' in error && error.status === status) return null
+  throw error
+}
+
 /** The error for an unsuccessful answer. With `notYet`, a 404 means that the object is not on the chain yet. */
 export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
   const reason = typeof body === 'object' && body !== null && 'error' in body ? body.error : null

@@ -1,6 +1,6 @@
 // Watches a payment, or a wallet's payments and nodes: by events, or by polling if no stream can be opened.
 import type { EventsOptions, LedgerClient } from './client.ts'
-import { LedgerError } from './errors.ts'
+import { LedgerError, nullOn } from './errors.ts'
 import { sleep } from './transport.ts'
 import type { Hex, LedgerEvent, Node, Payment, Watched } from './types.ts'
 
@@ -35,7 +35,7 @@ export function watchPayment(
   txHash: Hex | string,
   options: WatchOptions = {},
 ): AsyncGenerator<Payment | null> {
-  const poll = (call: Call) => ledger.getPayment(txHash, call).catch(nullWhenUnknown)
+  const poll = (call: Call) => ledger.getPayment(txHash, call).catch(nullOn(404))
   return watch({ ledger, which: { payment: txHash }, poll, of: ({ payments }) => payments[0] ?? null }, options)
 }
 
@@ -159,8 +159,3 @@ const textOf = (state: unknown) =>
 /** True for errors that a retry may clear. 404 counts, because a service without streams returns it. */
 const isPassing = (error: unknown): error is LedgerError =>
   error instanceof LedgerError && (error.retryable || error.status === 404)
-
-function nullWhenUnknown(error: unknown): null {
-  if (error instanceof LedgerError && error.status === 404) return null
-  throw error
-}

@@ -1,6 +1,7 @@
 // Delivers events, at least once. Each endpoint has its own queue, so a slow endpoint delays no other; any instance may take a delivery. If a crash
-// interrupts a delivery, another attempt follows when its lease expires. Must never block a pass, and never log a URL. post.ts sends, mail.ts mails,
-// sign.ts signs, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// interrupts a delivery, another attempt follows when its lease expires. Must never block a pass, and never log a URL. post.ts sends, mail.ts mails, and
+// db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+import { createHmac } from 'node:crypto'
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -20,7 +21,6 @@ import type { Log } from '../lib/log.ts'
 import { bodyFor } from './chat.ts'
 import { sendMail } from './mail.ts'
 import { createPoster, type Poster, type PostResult } from './post.ts'
-import { webhookHeaders } from './sign.ts'
 
 /** How many deliveries to one endpoint run in parallel. */
 const AT_ONCE = 8
@@ -202,7 +202,30 @@ async function postDelivery(
 ): Promise<PostResult> {
   const body = bodyFor(url, event, publicUrl)
   const timestamp = Math.floor(Date.now() / 1000)
-  return await poster.post(url, webhookHeaders({ id: eventId, body }, timestamp, isSigned(url) ? secrets : []), body)
+  return await poster.post(url, webhookHeaders(eventId, timestamp, body, isSigned(url) ? secrets : []), body)
+}
+
+/**
+ * The headers of a Standard Webhooks request (github.com/standard-webhooks), with a signature for each secret: while secrets are rotated, a receiver may
+ * have either. A receiver that cannot verify signatures gets none. `timestamp` is unix seconds of this attempt; secrets are `whsec_` and base64.
+ */
+function webhookHeaders(
+  id: string,
+  timestamp: number,
+  body: string,
+  secrets: readonly string[],
+): Record<string, string> {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  })
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'node-ledger',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(secrets.length > 0 && { 'webhook-signature': signatures.join(' ') }),
+  }
 }
 
 /** Sends events as one mail. @returns the outcome, which applies to each of them. */

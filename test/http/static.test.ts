@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { Asset } from '../../src/http/edge/assets.ts'
 import { type Service, startService } from '../support/http.ts'
 import { insertSmallLedger } from '../support/http-ledger.ts'
 import { exchange } from '../support/http-raw.ts'
@@ -22,8 +21,8 @@ const policyOf = async (port: number, path: string) =>
   (await ask(port, path)).headers.get('content-security-policy') ?? ''
 
 /** Unlike fetch: compressed answers as sent. */
-async function raw(path: string, encoding: string | null) {
-  const headers = encoding === null ? {} : { 'accept-encoding': encoding }
+async function raw(path: string, encoding: string | null, cookie = '') {
+  const headers = { ...(cookie && { cookie }), ...(encoding !== null && { 'accept-encoding': encoding }) }
   const url = `http://127.0.0.1:${service.port}${path}`
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     request(url, { agent: false, headers }, (answer) => {
@@ -50,30 +49,9 @@ test('a large file is sent compressed to clients that take that, and whole to ot
   assert.equal(gzip.headers['content-encoding'], 'gzip')
   assert.ok(gunzipSync(gzip.body).equals(original))
   assert.equal(plain.headers['content-encoding'], undefined)
+  const signedIn = await raw(LARGE, 'br', 'nl_session=whatever')
+  assert.ok(signedIn.body.equals(brotli.body), 'a file holds nothing of a session')
   assert.equal(new Set([brotli, gzip, plain].map(({ headers }) => headers.etag)).size, 3)
-})
-
-test('a file is read and compressed once for all callers', async () => {
-  let reads = 0
-  const asset = new Asset(() => {
-    reads++
-    return Buffer.from('x'.repeat(10_000))
-  })
-  const first = await Promise.all(Array.from({ length: 50 }, () => asset.in('br')))
-  assert.equal(new Set(first).size, 1)
-  assert.equal(await asset.in('br'), first[0])
-  await asset.in('gzip')
-  assert.equal(reads, 1)
-})
-
-test('a file that could not be read is tried again', async () => {
-  let reads = 0
-  const asset = new Asset(() => {
-    if (++reads === 1) throw new Error('too many open files')
-    return Buffer.from('x')
-  })
-  await assert.rejects(async () => asset.in('gzip'))
-  assert.ok(await asset.in('gzip'))
 })
 
 test('files and pages have limits for each caller', async () => {

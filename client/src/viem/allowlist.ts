@@ -2,7 +2,7 @@
 // building OpenZeppelin's StandardMerkleTree.
 import { concat, encodeAbiParameters, keccak256 } from 'viem'
 import type { LedgerClient } from '../client.ts'
-import { LedgerError } from '../errors.ts'
+import { nullOn } from '../errors.ts'
 import type { Allowlisted, AllowlistPage, Hex } from '../types.ts'
 
 export interface VerifiedAllocation {
@@ -38,7 +38,7 @@ export interface VerifiedList {
 export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<VerifiedList> {
   const entries: AllowlistPage['entries'] = []
   for (let left = 1; left > 0; ) {
-    const page = await ledger.getAllowlist(root, entries.at(-1)?.address).catch(nullIfMissing)
+    const page = await ledger.getAllowlist(root, entries.at(-1)?.address).catch(nullOn(404))
     if (page === null) return { matches: null, allocations: new Map() }
     entries.push(...page.entries)
     left = page.entries.length === 0 ? 0 : Math.min(page.total, ENTRIES_MAX) - entries.length
@@ -51,12 +51,6 @@ export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<
 
 /** The service takes no larger list. */
 const ENTRIES_MAX = 1_000_000
-
-/** Null if the service does not have the list, or does not publish it. */
-export function nullIfMissing(error: unknown): null {
-  if (error instanceof LedgerError && error.status === 404) return null
-  throw error
-}
 
 const leafOf = ({ address, allocation }: { address: string; allocation: number }): Hex =>
   keccak256(

@@ -1,6 +1,5 @@
 // The part that needs viem: wallets, and reading the chain directly.
 export { type VerifiedAllocation, type VerifiedList, verifyAllowlist, verifyAllowlisted } from './allowlist.ts'
-export { recompute } from './amount.ts'
 export {
   type BuyOptions,
   buy,
@@ -17,7 +16,7 @@ export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
 export { carries, referralSuffix } from './referral.ts'
 export { isContract, type OwnWallet } from './send.ts'
-export { type RecomputedTurn, recomputeRound } from './turns.ts'
+export { type RecomputedTurn, recompute, recomputeRound } from './turns.ts'
 export { type VerifiedVerdict, type VerifiedVerdicts, verifyVerdict } from './verdict.ts'
 export {
   type ChainClient,

@@ -1,7 +1,7 @@
 // Recomputes the amounts of a round, turn by turn, from what the service publishes. Reads no chain.
+import { encodeAbiParameters, keccak256 } from 'viem'
 import type { LedgerClient } from '../client.ts'
 import type { Distribution, SingleTurn, Turn } from '../types.ts'
-import { recompute } from './amount.ts'
 
 export interface RecomputedTurn {
   /** The turn itself or, if it represents several turns, each of them. */
@@ -10,6 +10,20 @@ export interface RecomputedTurn {
   expectedWei: bigint | null
   /** True if that amount equals the credited amount; null if it cannot be computed. */
   amountMatches: boolean | null
+}
+
+/**
+ * The amount that follows from a turn's published seed and terms. Null if they are missing, or if the turn represents
+ * several.
+ */
+export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
+  const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
+  if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  if (maxWei < minWei) return null
+  const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
+  const entropy = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
+  const draw = minWei + (entropy % (maxWei - minWei + 1n))
+  return (draw * BigInt(payoutBps)) / 10_000n
 }
 
 /**

@@ -3,8 +3,9 @@
 import { type Block, erc20Abi, type Transaction, type TransactionReceipt } from 'viem'
 import { getBlock, getTransaction, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient } from '../client.ts'
+import { nullOn } from '../errors.ts'
 import type { Hex, Payment, Sale, TierVersion, Verdict } from '../types.ts'
-import { nullIfMissing, same, verifyAllowlist, verifyAllowlisted } from './allowlist.ts'
+import { same, verifyAllowlist, verifyAllowlisted } from './allowlist.ts'
 import { factoryAbi } from './factory.ts'
 import { type ChainClient, placeOf, type VerifyOptions } from './place.ts'
 import { inForce, isClosing, isReplaced, type Position, selectSelling } from './selling.ts'
@@ -46,8 +47,8 @@ export async function verifyVerdict(
     getTransactionReceipt(chain, { hash: txHash }),
   ])
   const block = await getBlock(chain, { blockNumber: receipt.blockNumber })
-  const answer = await ledger.getPayment(txHash).catch(nullIfMissing)
-  const sale = await ledger.getSale(receipt.blockNumber).catch(nullIfMissing)
+  const answer = await ledger.getPayment(txHash).catch(nullOn(404))
+  const sale = await ledger.getSale(receipt.blockNumber).catch(nullOn(404))
   const payments = answer?.payments ?? []
   const transfer: Transfer = { ledger, chain, factory, transaction, receipt, block, sale }
   const isMissing = !payments.some(({ verdict }) => verdict?.evidence.innerIndex === 0) && (await mayBuy(transfer))
@@ -220,7 +221,7 @@ async function checkOpening({ ledger, chain, findings }: Review, { opensAfter, o
   if (opened.txIndex < 0) return findings.check('opened', null)
   const index = { blockNumber: BigInt(opened.blockNumber), index: opened.txIndex }
   const opener = await getTransaction(chain, index).catch(() => null)
-  const payment = opener && (await ledger.getPayment(opener.hash).catch(nullIfMissing))
+  const payment = opener && (await ledger.getPayment(opener.hash).catch(nullOn(404)))
   const isOfTier = payment?.payments?.some(
     ({ tierId, blockNumber }) => tierId === opensAfter && blockNumber === opened.blockNumber,
   )

@@ -8,23 +8,12 @@ import { readPaymentWallets } from '../sale/payment-wallets.ts'
 import { readTierVersions } from '../sale/tiers.ts'
 
 /** Evidence that is public as it is stored. What the rule did not examine is null. */
-const SHOWN = [
-  ...[
-    'receivedWei',
-    'expectedWei',
-    'tierId',
-    'tierVersion',
-    'byGrace',
-    'wallet',
-    'blockHash',
-    'graceSec',
-    'opensAfter',
-  ],
-  ...['allowlist', 'allocation', 'used', 'allowance', 'nodesOfTier', 'inFlightOfTier', 'walletMax', 'walletNodes'],
-  ...['walletInFlight', 'countedAtBlock', 'holdingToken', 'holdingNeededWei', 'holdingReadWei', 'payerCode'],
-  ...['supply', 'sold', 'reserved', 'place'],
-]
-const SHOWN_FIELDS = SHOWN.map((name) => `'${name}', v.evidence -> '${name}'`).join(', ')
+const SHOWN = `receivedWei expectedWei tierId tierVersion byGrace wallet blockHash graceSec opensAfter allowlist allocation used allowance nodesOfTier
+  inFlightOfTier walletMax walletNodes walletInFlight countedAtBlock holdingToken holdingNeededWei holdingReadWei payerCode supply sold
+  reserved place`
+const SHOWN_FIELDS = SHOWN.split(/\s+/)
+  .map((name) => `'${name}', v.evidence -> '${name}'`)
+  .join(', ')
 
 /** The judge's verdict that applies to a payment `p`. A verdict on it in another block, or by anyone else, does not show. */
 export const verdictOf = (sql: Sql): Fragment => sql`(

@@ -143,7 +143,7 @@ export async function sendOutcome(
   if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-    if ('body' in outcome) await sendCached(reply, route, isPrivate ? null : conditions, outcome)
+    if ('body' in outcome) await sendCached(reply, route, conditions, outcome)
     else if ('stream' in outcome) sendDownload(reply, outcome)
     else if ('events' in outcome) sendEvents(reply, outcome.events)
     else sendJson(reply, outcome.status ?? 200, outcome.json)
@@ -155,19 +155,17 @@ function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean 
   return hasSession || route.session === true
 }
 
-/**
- * Sends ready bytes, compressed if the caller accepts that, or 304 if the caller has them. If the answer must not be cached, `conditions` is null, and
- * we neither compress it nor send an entity tag.
- */
+/** Sends ready bytes, compressed if the caller accepts that, or 304 if the caller has them. What belongs to a session gets no entity tag. */
 async function sendCached(
   reply: Reply,
   route: Route,
-  conditions: ConditionalRequest | null,
+  conditions: ConditionalRequest,
   outcome: CachedOutcome,
 ): Promise<void> {
-  const response = conditions === null ? outcome : await encoded(outcome, conditions.accepted)
+  const isPrivate = isPrivateTo(route, conditions)
+  const response = isPrivate && !outcome.isFixed ? outcome : await encoded(outcome, conditions.accepted)
   if (response.encoding) reply.header('vary', 'accept-encoding')
-  const mayBeCached = conditions !== null && route.cache !== NO_STORE
+  const mayBeCached = !isPrivate && route.cache !== NO_STORE
   if (mayBeCached) reply.header('etag', response.etag)
   if (mayBeCached && matches(conditions.ifNoneMatch, response.etag)) {
     reply.send(304)

@@ -8,7 +8,7 @@ import { type DistributionRow, readDistributions, readStats, readTiers } from '.
 import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
-import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
+import { assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
@@ -87,7 +87,7 @@ const logoRoute = (svg: string): Route =>
     contentType: TYPES['.svg'] ?? '',
     cache: ASK_ANEW,
     policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox",
-    asset: new Asset(() => Buffer.from(svg)),
+    content: svg,
     countedAs: 'files',
   })
 
@@ -97,11 +97,10 @@ function pageRoute(
   policy: string,
   html: string | ((params: Params) => Outcome | Promise<Outcome>),
 ): Route {
-  const asset = new Asset(() => Buffer.from(typeof html === 'string' ? html : ''))
   const route = assetRoute({
     path,
     policy,
-    asset,
+    content: typeof html === 'string' ? html : '',
     contentType: TYPES['.html'] ?? '',
     cache: ASK_ANEW,
     countedAs: 'pages',
@@ -132,24 +131,21 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
     )
   const policy = `${OWN_POLICY.exec(page)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
   const digest = createHash('sha256').update(page).digest('hex')
-  return [
-    pageRoute(`/${KEPT}`, policy, page),
-    textRoute(DIGEST_PATH, TYPES['.txt'] ?? '', () => `${digest}  ${KEPT}\n`),
-  ]
+  return [pageRoute(`/${KEPT}`, policy, page), textRoute(DIGEST_PATH, TYPES['.txt'] ?? '', `${digest}  ${KEPT}\n`)]
 }
 
-const textRoute = (path: string, contentType: string, text: () => string): Route =>
-  assetRoute({ path, contentType, cache: ASK_ANEW, asset: new Asset(() => Buffer.from(text())), countedAs: 'files' })
+const textRoute = (path: string, contentType: string, content: string): Route =>
+  assetRoute({ path, contentType, cache: ASK_ANEW, content, countedAs: 'files' })
 
 /** What browsers, crawlers and security researchers look for at fixed paths. */
 function fixedRoutes({ settings, clock }: HttpDeps): Route[] {
   const plain = TYPES['.txt'] ?? ''
   const security = securityText(settings, clock())
   return [
-    textRoute('/app.webmanifest', 'application/manifest+json; charset=utf-8', () => appManifest(settings)),
-    textRoute('/robots.txt', plain, () => robotsText(settings)),
-    textRoute('/sitemap.xml', 'application/xml; charset=utf-8', () => sitemap(settings)),
-    ...(security === null ? [] : [textRoute('/.well-known/security.txt', plain, () => security)]),
+    textRoute('/app.webmanifest', 'application/manifest+json; charset=utf-8', appManifest(settings)),
+    textRoute('/robots.txt', plain, robotsText(settings)),
+    textRoute('/sitemap.xml', 'application/xml; charset=utf-8', sitemap(settings)),
+    ...(security === null ? [] : [textRoute('/.well-known/security.txt', plain, security)]),
   ]
 }
 
@@ -184,8 +180,6 @@ function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
   return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
 }
 
-const assetWith = (bytes: Buffer) => new Asset(() => bytes)
-
 /** The routes of all pages and of the files they load. */
 export function pages(tools: Tools): Route[] {
   const { cached, deps } = tools
@@ -196,7 +190,6 @@ export function pages(tools: Tools): Route[] {
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
   // Read at start, so that a later build cannot mix two versions.
-  const assetOf = (name: string) => assetWith(readFileSync(join(BUILT, name)))
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
   const indexHtml = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
   const style = styleSource(indexHtml)
@@ -236,7 +229,7 @@ export function pages(tools: Tools): Route[] {
         path: `/${name.replaceAll('\\', '/')}`,
         contentType: TYPES[extname(name)] ?? '',
         cache: name.startsWith('assets') ? FOR_EVER : name === THEME ? FOR_AN_HOUR : ASK_ANEW,
-        asset: assetOf(name),
+        content: readFileSync(join(BUILT, name)),
         cors: name === MANIFEST,
         countedAs: 'files',
       }),
