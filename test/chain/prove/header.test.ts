@@ -2,6 +2,7 @@
 // other forms beside it, and new fields behind it in each number.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { proveHeader } from '../../../src/chain/prove/header.ts'
 import { ADDED_MAX, FORM_NAMES, type FormName, formOf, headerHash } from '../../models/proofs/header.ts'
 import type { Wire } from '../../models/proofs/items.ts'
 import { randomBelow } from '../../support/property.ts'
@@ -86,4 +87,10 @@ test('up to five new fields of any kind are proven behind those that we know', (
     assert.deepEqual(found?.added ?? null, count > ADDED_MAX ? null : added.slice(2).toReversed())
     compareHeader(sealed(given, 'ethereum', added.slice(1)))
   }
+})
+
+test('an error that is no fault of the answer is thrown', () => {
+  const block = { ...whole('ethereum'), hash: '0x1' }
+  const failing = Object.defineProperty({ ...block }, 'gasUsed', { get: () => assert.fail('broken') })
+  assert.throws(() => proveHeader(failing), /broken/)
 })

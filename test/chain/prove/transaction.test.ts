@@ -27,11 +27,19 @@ const ofType = (type: number): Wire => ({
 const DATA = [null, undefined, '0x', '0x07', '0x7', 7]
 const PLACE = [null, undefined, '0x', `0x${'34'.repeat(20)}`]
 const LIST = [null, undefined, [], [null], {}, [[]]]
+const AUTHORIZATION = { chainId: '0x1', address: PLACE[3], nonce: '0x0', yParity: '0x1', r: '0x7', s: '0x9' }
 const NUMBER = [null, undefined, '0x', '0x0', '0x00', '0x7', `0x${'f'.repeat(64)}`, `0x1${'0'.repeat(64)}`, 7]
+const AUTHORIZATIONS = [
+  ...LIST,
+  ...Object.keys(AUTHORIZATION).flatMap((name) =>
+    PLACE.map((form) => [AUTHORIZATION, { ...AUTHORIZATION, [name]: form }]),
+  ),
+  [{ ...AUTHORIZATION, yParity: null, v: '0x0' }],
+]
 /** The forms of fields that are optional, or that have more than one name. */
 const FORMS: Readonly<Record<string, readonly unknown[]>> = {
   ...{ input: DATA, data: DATA, to: PLACE, feeCurrency: PLACE, retryTo: PLACE, accessList: LIST },
-  ...{ authorizationList: LIST, blobVersionedHashes: LIST, mint: NUMBER, value: NUMBER, chainId: NUMBER },
+  ...{ authorizationList: AUTHORIZATIONS, blobVersionedHashes: LIST, mint: NUMBER, value: NUMBER, chainId: NUMBER },
   ...{ maxFeePerGas: NUMBER, gasPrice: NUMBER, isSystemTx: [true, false, null, 'true', 1, '0x1'] },
 }
 
