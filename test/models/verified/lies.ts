@@ -128,12 +128,12 @@ export function* eachRoundLie(world: RoundWorld): Generator<RoundWorld> {
   for (const [at, turn] of round.turns.entries())
     for (const said of eachLie(turn, OF_TURN))
       yield { ...world, round: { ...round, turns: round.turns.with(at, said) } }
-  // Not the first of a turn that stands for several.
+  // The second of the turns for which one stands.
   const several = round.turns.find(({ count }) => count > 1)
-  const last = singles.findLastIndex(({ cohort }) => cohort === several?.cohort)
-  const single = singles[last] as SingleTurn
+  const second = singles.findIndex(({ cohort }) => cohort === several?.cohort) + 1
+  const single = singles[second] as SingleTurn
   const seeds = [-1, 0, 1].flatMap((by) => singles.flatMap((each, at) => seedsBeside(world, each, at, by)))
-  for (const said of eachLie(single, [...OF_TURN, 'amountWei'])) yield { ...world, singles: singles.with(last, said) }
+  for (const said of eachLie(single, [...OF_TURN, 'amountWei'])) yield { ...world, singles: singles.with(second, said) }
   yield* seeds
   yield* eachOtherPayment(world)
 }
