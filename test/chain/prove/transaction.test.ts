@@ -77,7 +77,7 @@ test('a signature is proven at each bound of its numbers and in each form of its
     const forms: Wire[] = [
       ...[...bounds, ...zeros].flatMap((form) => [{ r: form }, { s: form }, { r: form, s: form }]),
       ...parities.flatMap((parity) => [{ v: parity }, { yParity: parity }, { yParity: parity, v: word(99) }]),
-      ...['0x0', '0x1', '0x5'].flatMap((chainId) => [
+      ...['0x0', '0x1', '0x5', 'x'].flatMap((chainId) => [
         { v: '0x0', chainId },
         { v: '0x1', chainId },
         { v, chainId },
