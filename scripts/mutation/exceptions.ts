@@ -84,4 +84,32 @@ export const EXCEPTIONS: readonly Exception[] = [
     put: 'nextDue * intervalSec',
     reason: 'Cohorts of one phase have the same blocks. Looking at each of them only takes longer.',
   },
+  {
+    file: 'client/src/viem/allowlist.ts',
+    line: 'const parentOf = (a: Hex, b: Hex): Hex => keccak256(concat(a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]))',
+    mutator: 'EqualityOperator',
+    put: 'a.toLowerCase() <= b.toLowerCase()',
+    reason: 'Of two equal hashes either may stand first.',
+  },
+  {
+    file: 'client/src/viem/interval.ts',
+    line: 'const first = changes.find((change) => change.blockNumber > blockNumber || change.logIndex > logIndex)',
+    mutator: 'EqualityOperator',
+    put: 'change.logIndex >= logIndex',
+    reason: 'No change of an interval is the credit itself.',
+  },
+  {
+    file: 'src/chain/prove/items.ts',
+    line: "export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'bytes')",
+    mutator: 'StringLiteral',
+    put: '""',
+    reason: "viem returns bytes for everything but 'hex'.",
+  },
+  {
+    file: 'src/chain/prove/breath.ts',
+    line: 'if (performance.now() < until) return null',
+    mutator: 'EqualityOperator',
+    put: 'performance.now() <= until',
+    reason: 'The clock has fractions of a millisecond. A test cannot meet one of them.',
+  },
 ]

@@ -41,7 +41,7 @@ export const GROUPS: readonly [Group, ...Group[]] = [
     goal: 95,
     files: ['src/chain/prove/**/*.ts', 'client/src/viem/{allowlist,interval,place,turns,verify}.ts'],
     tests: [
-      'test/chain/prove/{account-proof,bloom,list-root,published,sound}.test.ts',
+      'test/chain/prove/{account-proof,bloom,header,list-root,lists,published,sound,transaction}.test.ts',
       'test/chain/fuzz/{accounts,prover}.property.test.ts',
       'test/client/verify-{readings,rounds}.test.ts',
     ],

@@ -2,10 +2,11 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createClient, custom } from 'viem'
-import type { Allowlisted, LedgerClient } from '../../client/src/index.ts'
-import { verifyAllowlisted } from '../../client/src/viem/allowlist.ts'
+import { type Allowlisted, type Hex, type LedgerClient, LedgerError } from '../../client/src/index.ts'
+import { verifyAllowlist, verifyAllowlisted } from '../../client/src/viem/allowlist.ts'
 import { verifyCover, verifyNode } from '../../client/src/viem/verify.ts'
-import { allocationMatches, treeOf } from '../models/verified/allowlisted.ts'
+import { nodesOf } from '../models/tree.ts'
+import { allocationMatches, listMatches, treeOf } from '../models/verified/allowlisted.ts'
 import { headOf, type PlainChain, type SaidPlace, type Trusted } from '../models/verified/chain.ts'
 import { assertBothSeen, assertSame, inOrder, isThrown, outcome } from '../models/verified/compared.ts'
 import { type Lie, withLie } from '../models/verified/lies.ts'
@@ -154,4 +155,77 @@ test('an allocation is right by the client if it is by the second reading', asyn
     else assertSame(verdict, { matches: expected, said }, { root, truth, said })
     return expected === true
   })
+})
+
+interface Listed {
+  address: string
+  allocation: number
+}
+
+/** A service that publishes these wallets by pages, and says that there are `total`. `asked`: after which wallet. */
+function publisherOf(entries: readonly Listed[], { page, total }: { page: number; total: number }) {
+  const asked: (string | undefined)[] = []
+  const getAllowlist = async (_: string, after?: string) => {
+    asked.push(after)
+    const from = entries.findIndex(({ address }) => address === after) + 1
+    return { total, entries: entries.slice(from, from + page) }
+  }
+  return { ledger: { getAllowlist } as unknown as LedgerClient, asked }
+}
+
+test('a published list is right if its root follows from all of it', async () => {
+  const wallets = Array.from({ length: 6 }, (_, at) => ({
+    address: hashOf(`wallet ${at}`).slice(0, 42),
+    allocation: at,
+  }))
+  for (let count = 0; count <= wallets.length; count++) {
+    const list = wallets.slice(0, count)
+    const [root = hashOf('no root') as Hex] = count === 0 ? [] : nodesOf(list)
+    for (const said of [list, list.toReversed(), list.slice(1), [...list, ...wallets.slice(count, count + 1)]])
+      for (const page of [1, 2, count, 7])
+        for (const total of [said.length, said.length - 1, said.length + 1]) {
+          const { ledger, asked } = publisherOf(said, { page: Math.max(1, page), total })
+          const found = await verifyAllowlist(ledger, root.toUpperCase().replace('0X', '0x') as Hex)
+          // A service that says that there are fewer is not asked for the others.
+          const pages = Math.max(1, Math.ceil(Math.min(total, said.length) / Math.max(1, page)))
+          const read = said.slice(0, pages * Math.max(1, page))
+          assertSame(found.matches, listMatches(root, read), { root, said, page, total })
+          assertSame(
+            [...found.allocations],
+            read.map(({ address, allocation }) => [address, allocation]),
+            said,
+          )
+          assertSame(asked.length - pages, total > said.length && read.length > 0 ? 1 : 0, { asked, said, page, total })
+        }
+  }
+})
+
+test('a list that is not published is not judged, and any other failure is thrown', async () => {
+  const failing = (error: Error) => ({ getAllowlist: () => Promise.reject(error) }) as unknown as LedgerClient
+  const errorOf = (status: number) => new LedgerError('no', { status, retryable: false, retryAfter: null } as never)
+  const root = hashOf('root') as Hex
+  assertSame(await verifyAllowlist(failing(errorOf(404)), root), { matches: null, allocations: new Map() }, root)
+  for (const error of [errorOf(500), Object.assign(new Error('other'), { status: 404 })])
+    assertSame(await outcome(() => verifyAllowlist(failing(error), root)), 'threw', error)
+})
+
+test('a reading is too old one block and one second behind both bounds', async () => {
+  const dice = randomBelow(3)
+  const world = readingWorld(dice)
+  const head = headOf(world)
+  const timeOf = (block: number) => world.blocks[block]?.timeSec ?? 0
+  const place = { chainId: 31_337, factoryAddress: FACTORY }
+  for (const block of [0, head - 3, head]) {
+    const said = { ...coverOf(dice, world, block), checkedAt: null }
+    const ledger = { getWellKnown: async () => place, getCover: async () => said } as unknown as LedgerClient
+    for (const blocks of [-1, 0, 1].map((by) => head - block + by))
+      for (const sec of [-1, 0, 1].map((by) => timeOf(head) - timeOf(block) + by)) {
+        const trusted = { maxAge: { blocks, sec } }
+        await compare({
+          ...{ isOdd: false, said, given: { world, place, trusted } },
+          found: () => verifyCover(ledger, clientOf(world), trusted),
+          expected: () => verifiedCover(world, place, trusted, said),
+        })
+      }
+  }
 })

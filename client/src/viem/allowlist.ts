@@ -65,7 +65,7 @@ const leafOf = ({ address, allocation }: { address: string; allocation: number }
 /** The root over sorted leaves. They fill the tree from its end, and each inner node is the hash of the two below it. */
 function rootOf(leaves: readonly Hex[]): Hex {
   const inner = leaves.length - 1
-  const tree: Hex[] = [...Array<Hex>(inner).fill('0x'), ...[...leaves].reverse()]
+  const tree: Hex[] = [...Array<Hex>(inner), ...[...leaves].reverse()]
   for (let i = inner - 1; i >= 0; i--) tree[i] = parentOf(tree[2 * i + 1] as Hex, tree[2 * i + 2] as Hex)
   return tree[0] as Hex
 }

@@ -218,13 +218,13 @@ async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], facts: Cha
   if (!facts) return { turn, ...recomputation, seedMatches: null, creditedMatches: null, intervalMatches: null }
   const { isChains, paidRound } = facts
   const { singles } = recomputation
-  const seedsMatch: (boolean | null)[] = []
-  for (const single of singles) seedsMatch.push(await isChains(single))
+  let seedMatches: boolean | null = true
+  for (const single of singles) seedMatches = allOf([seedMatches, await isChains(single)])
   const event = paidRound.events.find(({ args }) => args.cohort === BigInt(turn.cohort))
   return {
     turn,
     ...recomputation,
-    seedMatches: allOf(seedsMatch),
+    seedMatches,
     creditedMatches: isSameTurn(event, turn),
     intervalMatches: turn.count === 1 || (await areIntervalsApart(turn, singles, paidRound)),
   }

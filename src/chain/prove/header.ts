@@ -159,9 +159,10 @@ function proveBy(form: Form, block: unknown): HeaderVerdict {
   const none = { ...verdict, beside: `unknown fields: ${unknown.join(', ').slice(0, 200)}` }
   // Forks add fields behind the base fee, so an unknown field cannot stand for it.
   if (unknown.length > ADDED_MAX || !has(fields, 'baseFeePerGas')) return none
+  const hash = String(fields.hash).toLowerCase()
   const isRight = (order: readonly string[]) => {
     const bytes = encoded(() => rlp([...basis.items, ...order.map((name) => addedOf(fields[name], name))]))
-    return 'bytes' in bytes && compared('header', fields.hash, hashOf(bytes.bytes)).kind === 'proven'
+    return 'bytes' in bytes && hashOf(bytes.bytes) === hash
   }
   const order = ordersOf(unknown).find(isRight)
   if (!order) return none
@@ -179,7 +180,7 @@ function ordersOf(names: readonly string[]): string[][] {
 
 /** The bytes of a field that we do not know: bytes as they are, a quantity without leading zeros. */
 const addedOf = (value: unknown, what: string): Item =>
-  value === '0x0' || String(value).length % 2 === 1 ? quantityOf(value, what) : bytesOf(value, what)
+  String(value).length % 2 === 1 ? quantityOf(value, what) : bytesOf(value, what)
 
 /**
  * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then

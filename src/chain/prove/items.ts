@@ -45,7 +45,7 @@ export const listOf = (value: unknown, what: string): readonly unknown[] =>
   Array.isArray(value) ? value : refuse(`${what} is not a list`)
 
 /** Bytes from hex. If `length` is given, there must be exactly that many. */
-export function bytesOf(value: unknown, what: string, length?: number): Uint8Array {
+export function bytesOf(value: unknown, what: string, length?: number): Buffer {
   if (typeof value !== 'string' || !value.startsWith('0x')) return refuse(`${what} is missing or no hex`)
   // Buffer.from stops at the first character that is not a hex digit. The length shows if it did.
   const bytes = Buffer.from(value.slice(2), 'hex')
@@ -54,8 +54,8 @@ export function bytesOf(value: unknown, what: string, length?: number): Uint8Arr
   return bytes
 }
 
-export const addressOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, ADDRESS_BYTES)
-export const digestOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, HASH_BYTES)
+export const addressOf = (value: unknown, what: string): Buffer => bytesOf(value, what, ADDRESS_BYTES)
+export const digestOf = (value: unknown, what: string): Buffer => bytesOf(value, what, HASH_BYTES)
 
 /** A quantity as an integer of at most 256 bits. */
 export function integerOf(value: unknown, what: string): bigint {

@@ -36,8 +36,8 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
     const type = fields.type == null ? 0 : Number(integerOf(fields.type, 'type'))
     if (type > TYPE_MAX) return refuse('type is not one byte')
     const before = [outcomeOf(fields), quantityOf(fields.cumulativeGasUsed, 'cumulativeGasUsed')]
-    const logs = listOf(fields.logs ?? [], 'logs').map((log) => fieldsOf(log, 'logs'))
-    const usual = [...before, bloomOf(logs, bits), logs.map(logOf)]
+    const logs = listOf(fields.logs ?? [], 'logs').map(logOf)
+    const usual = [...before, bloomOf(logs, bits), logs]
     return LEGACY_TYPES.includes(type) ? rlp(usual) : typed(type, [...usual, ...ownFields(type, fields)])
   })
 }
@@ -54,18 +54,20 @@ function ownFields(type: number, receipt: Fields): Item[] {
 const outcomeOf = ({ status, root }: Fields): Item =>
   status == null ? digestOf(root, 'root') : quantityOf(status, 'status')
 
-const logOf = ({ address, topics, data }: Fields): Item => [
-  addressOf(address, 'logs'),
-  listOf(topics, 'logs').map((topic) => digestOf(topic, 'logs')),
-  bytesOf(data, 'logs'),
-]
+type Log = readonly [address: Buffer, topics: readonly Buffer[], data: Buffer]
 
-function bloomOf(logs: readonly Fields[], knownBits: BloomBits): Uint8Array {
+function logOf(log: unknown): Log {
+  const { address, topics, data } = fieldsOf(log, 'logs')
+  const topicList = listOf(topics, 'logs').map((topic) => digestOf(topic, 'logs'))
+  return [addressOf(address, 'logs'), topicList, bytesOf(data, 'logs')]
+}
+
+function bloomOf(logs: readonly Log[], knownBits: BloomBits): Uint8Array {
   const bloom = new Uint8Array(BLOOM_BYTES)
-  for (const { address, topics } of logs) {
-    for (const value of [address, ...listOf(topics, 'logs')]) {
-      const key = String(value)
-      const bits = knownBits.get(key) ?? bloomBits(bytesOf(value, 'logs'))
+  for (const [address, topics] of logs) {
+    for (const value of [address, ...topics]) {
+      const key = value.toString('latin1')
+      const bits = knownBits.get(key) ?? bloomBits(value)
       knownBits.set(key, bits)
       for (const bit of bits) {
         const at = BLOOM_BYTES - 1 - (bit >> 3)

@@ -12,9 +12,9 @@ import { ChainFault } from '../../../src/ports/faults.ts'
 import { type Account, accountBy, NO_CODE, NO_ROOT, wordBy } from '../../models/proofs/accounts.ts'
 import { type Hex, numberBytes } from '../../models/proofs/items.ts'
 import { cases, randomBelow } from '../../support/property.ts'
+import { bytesIn, type Item, madeLeaf, madeProofs } from './made-proofs.ts'
 import { type Dice, one } from './mutate.ts'
 
-type Item = Uint8Array | Item[]
 interface Proof {
   root: Hex
   of: Hex
@@ -206,4 +206,30 @@ for (const isWord of [false, true])
     await fc.assert(property, { numRuns: cases(20) })
     if (all.proven + all.not >= 200)
       assert.ok(all.proven * 5 > all.not && all.not * 5 > all.proven, JSON.stringify(all))
+  })
+
+const NUMBERS = [
+  ...['', '00', '0001', '01', '7f', '80', '0100', '1fffffffffffff', '20000000000000'],
+  ...['ff'.repeat(32), `01${'00'.repeat(32)}`],
+].map(bytesIn)
+const ACCOUNT: readonly Item[] = [bytesIn('01'), bytesIn('02'), getBytes(NO_ROOT), getBytes(NO_CODE)]
+const HASHES = [31, 32, 33].map((length) => new Uint8Array(length).fill(7))
+const ACCOUNTS: readonly Item[] = [
+  ...[[...ACCOUNT], ACCOUNT.slice(0, 3), [...ACCOUNT, bytesIn('01')], bytesIn('01'), []],
+  ...[...NUMBERS, ...HASHES, [], [bytesIn('01')]].flatMap((item) => ACCOUNT.map((_, at) => ACCOUNT.with(at, item))),
+]
+const WORDS: readonly Item[] = [...NUMBERS, [], [bytesIn('01')]]
+
+for (const isWord of [false, true])
+  test(`every kind of node proves ${isWord ? 'a word' : 'an account'} as in the second reading`, async () => {
+    const of = isWord ? (NEAR[0] as Hex) : (`0x${'ab'.repeat(20)}` as Hex)
+    const key = hex(keyOf(of)).slice(2)
+    const [usual] = isWord ? [bytesIn('07')] : ACCOUNTS
+    const values = (isWord ? WORDS : ACCOUNTS).map((value) => RLP.encode(value))
+    const odd = [...values.map((bytes) => Uint8Array.of(...bytes, 0)), ...values.map((bytes) => bytes.slice(0, -1))]
+    const proofs = [...values, ...odd].map((bytes) => madeLeaf(key, bytes))
+    let provenCount = 0
+    for (const proof of [...proofs, ...madeProofs(key, RLP.encode(usual as Item))])
+      if (await compareProof({ ...proof, of }, isWord)) provenCount++
+    assert.ok(provenCount > 20, `${provenCount}`)
   })

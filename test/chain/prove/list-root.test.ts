@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createMPT } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { toHex } from 'viem'
+import { breath } from '../../../src/chain/prove/breath.ts'
 import { listRoot } from '../../../src/chain/prove/list-root.ts'
 import { randomBelow } from '../../support/property.ts'
 
@@ -48,4 +49,24 @@ test('hashing a long list lets others have their turn', async () => {
   setImmediate(count)
   await rooted
   assert.ok(turns > 1, `${turns}`)
+})
+
+test('work yields once it has run for five milliseconds, and then runs for as long again', async () => {
+  /** Whether it yields, and the time at which it was certainly not due yet; null if this process was interrupted. */
+  const stretch = (call: () => unknown, startedAt: number) => {
+    const yields = call() !== null
+    return performance.now() - startedAt < 5 ? yields : null
+  }
+  const seen: (boolean | null)[][] = []
+  for (let left = 200; left > 0 && !seen.some((each) => !each.includes(null)); left--) {
+    const startedAt = performance.now()
+    const pause = breath()
+    const atOnce = stretch(pause, startedAt)
+    while (performance.now() - startedAt < 6);
+    const restartedAt = performance.now()
+    const yielded = pause()
+    await yielded
+    seen.push([atOnce, yielded !== null, stretch(pause, restartedAt)])
+  }
+  assert.deepEqual(seen.at(-1), [false, true, false])
 })

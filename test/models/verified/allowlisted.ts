@@ -2,6 +2,7 @@
 // OpenZeppelin's StandardMerkleTree over (address, uint256)"), and of OpenZeppelin's description of that tree.
 import { AbiCoder, concat, keccak256 } from 'ethers'
 import type { Allowlisted } from '../../../client/src/index.ts'
+import { nodesOf } from '../tree.ts'
 import { sameText } from './chain.ts'
 
 // Choices in what the documents leave open:
@@ -33,6 +34,10 @@ export function allocationMatches(root: string, address: string, said: Allowlist
   for (const beside of said.proof) hash = parentOf(hash, beside)
   return sameText(hash, root)
 }
+
+/** Whether a published list is all that its root covers. A list of nobody has no root. */
+export const listMatches = (root: string, wallets: { address: string; allocation: number }[]): boolean =>
+  wallets.length > 0 && sameText(nodesOf(wallets)[0], root)
 
 /** A tree over some wallets: the hashes beside each on its way to the root. */
 export function treeOf(wallets: readonly { address: string; allocation: number }[]) {

@@ -5,12 +5,13 @@ import assert from 'node:assert/strict'
 type Threw = `threw${string}`
 export type Outcome<T> = T | Threw
 
-/** What a call returns, or that it threw. */
+/** What a call returns, or that it threw. An error with such a code must have a text, too. */
 export async function outcome<T>(call: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return await call()
   } catch (error) {
-    const { code } = error as { code?: unknown }
+    const { code, message } = error as Error & { code?: unknown }
+    if (typeof code === 'string') assert.notEqual(message, '')
     return typeof code === 'string' ? `threw ${code}` : 'threw'
   }
 }

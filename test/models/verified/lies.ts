@@ -1,5 +1,6 @@
 // Lies about an answer: one field altered, taken from another answer, missing, null or added.
 import type { Distribution, SingleTurn, Turn } from '../../../client/src/index.ts'
+import type { PlainLog, PlainState, PlainTransaction } from './chain.ts'
 import { amountOf } from './rounds.ts'
 import { creditOf, type Dice, hashOf, one, type RoundWorld, turnOf } from './worlds.ts'
 
@@ -103,4 +104,71 @@ function fitted(dice: Dice, world: RoundWorld): RoundWorld {
     return { ...transaction, logs: [...turns.map((turn) => creditOf(turn)), ...others] }
   })
   return { singles, round, chain: { ...world.chain, transactions } }
+}
+
+/** Each way in which a value may be another of its kind. */
+function othersOf(value: unknown): unknown[] {
+  if (typeof value === 'bigint') return value > 0n ? [value + 1n, value - 1n] : [value + 1n]
+  if (typeof value === 'number') return value > 0 ? [value + 1, value - 1] : [value + 1]
+  if (value instanceof Date) return [new Date(value.getTime() + 1)]
+  if (typeof value !== 'string') return []
+  return [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`]
+}
+
+/** Each object that differs from this one in one field, or has null in one that may be null. */
+const eachLie = <T extends object>(said: T, nullable: readonly string[]): T[] =>
+  Object.entries(said).flatMap(([field, value]) =>
+    [...othersOf(value), ...(nullable.includes(field) ? [null] : [])].map((other) => ({ ...said, [field]: other })),
+  )
+
+/** Each world with one lie about the round, or in which the chain paid something else. */
+export function* eachRoundLie(world: RoundWorld): Generator<RoundWorld> {
+  const { round, singles } = world
+  for (const said of eachLie(round, OF_ROUND)) yield { ...world, round: said }
+  for (const [at, turn] of round.turns.entries())
+    for (const said of eachLie(turn, OF_TURN))
+      yield { ...world, round: { ...round, turns: round.turns.with(at, said) } }
+  // The second of the turns for which one stands.
+  const several = round.turns.find(({ count }) => count > 1)
+  const second = singles.findIndex(({ cohort }) => cohort === several?.cohort) + 1
+  const single = singles[second] as SingleTurn
+  const seeds = [-1, 0, 1].flatMap((by) => singles.flatMap((each, at) => seedsBeside(world, each, at, by)))
+  for (const said of eachLie(single, [...OF_TURN, 'amountWei'])) yield { ...world, singles: singles.with(second, said) }
+  yield* seeds
+  yield* eachOtherPayment(world)
+}
+
+/** The world with what a block beside the right one would give for the seed of a single turn. */
+function seedsBeside(world: RoundWorld, single: SingleTurn, at: number, by: number): RoundWorld[] {
+  const seedBlock = by === 0 ? 0 : (single.seedBlock ?? 0) + by
+  const { hash, mixHash } = world.chain.blocks[seedBlock] ?? {}
+  const seeds = [hash, mixHash].filter((seed) => seed != null)
+  return seeds.map((seed) => ({ ...world, singles: world.singles.with(at, { ...single, seedBlock, seed }) }))
+}
+
+function* eachOtherPayment(world: RoundWorld): Generator<RoundWorld> {
+  const { chain, round } = world
+  const paid = chain.transactions.findIndex(({ hash }) => hash === round.txHash)
+  const { logs } = chain.transactions[paid] as PlainTransaction
+  const withLogs = (other: readonly PlainLog[]): RoundWorld => {
+    const transactions = chain.transactions.map((each, at) => (at === paid ? { ...each, logs: other } : each))
+    return { ...world, chain: { ...chain, transactions } }
+  }
+  for (const [at, log] of logs.entries()) {
+    yield withLogs(logs.toSpliced(at, 1))
+    for (const [index, value] of log.values.entries()) {
+      const other = { ...log, values: log.values.with(index, value + 1n) }
+      yield withLogs(logs.with(at, other))
+      if (index < 2) yield withLogs([...logs, other])
+    }
+  }
+  const later = (intervals: PlainState['intervals']) =>
+    Object.fromEntries(Object.entries(intervals).map(([cohort, sec]) => [cohort, sec + 1]))
+  const states = chain.states.map((state) => ({ ...state, intervals: later(state.intervals) }))
+  yield { ...world, chain: { ...chain, states } }
+  // A turn that is listed twice, and was paid twice.
+  const [first] = round.turns as [Turn]
+  const twice = { ...round, turns: [first, ...round.turns], nodeCount: round.nodeCount + first.nodeCount }
+  const totalWei = round.totalWei + first.amountWei * BigInt(first.nodeCount)
+  yield { ...withLogs([creditOf(first), ...logs]), round: { ...twice, totalWei } }
 }
