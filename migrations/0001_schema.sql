@@ -125,8 +125,8 @@ CREATE TABLE tiers (
   closes_at bigint, -- a tier on sale until then still sells for the grace period; null: never
   opens_after text, -- the tier that must be sold out first; null: none
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
-  from_block bigint,
-  from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
+  from_block bigint, -- the first block that is not before from_time; an estimate until we follow it
+  from_time bigint NOT NULL, -- unix seconds
   names text[], -- the terms that a change entered ahead names; null: it was not entered ahead
   made_with bytea, -- the digest of the key or passkey that entered it; null: the command line
   entered_at timestamptz NOT NULL DEFAULT now(),

@@ -3,7 +3,7 @@
 import { byPlace, type Place } from './sale/place.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
-/** One version of a tier: in force from a block on, until the tier's next version takes effect. */
+/** One version of a tier: in force from the first block that is not before its time, until the tier's next version takes effect. */
 export interface TierVersion {
   tierId: string
   /** Counts the entries of the tier. */
@@ -34,6 +34,7 @@ export interface TierVersion {
   opened: Place | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
+  /** Until the follower reaches that block, an estimate. */
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
@@ -207,9 +208,9 @@ export function lowestPriceAt(
   return prices.length === 0 ? null : prices.reduce(smaller)
 }
 
-/** The block time at which a version's grace period ends: the earliest end set by a later version. A grace period of 0 is over in every block. */
+/** The block time at which a version's grace period ends: the earliest end set by a later version. */
 const graceEnd = (after: readonly Pick<TierVersion, 'fromTime' | 'graceSec'>[]) =>
-  Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
+  Math.min(...after.map(({ fromTime, graceSec }) => fromTime + graceSec))
 
 /** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
 const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(sorted: readonly T[], priceWei: bigint) =>

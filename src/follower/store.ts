@@ -48,7 +48,7 @@ import { asMintedTwice } from './minted-twice.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader, withBacking } from './seeds.ts'
-import { applyChanges, readChangeBlocks } from './tier-changes.ts'
+import { applyChanges, type BlockTimes, readBlockTimes, readDue } from './tier-changes.ts'
 
 /** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
@@ -84,17 +84,18 @@ export async function storeRange(
   const cohorts = new Map(ledgerCohorts.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
   const cursor = { number: last.number, hash: last.hash, time: last.time }
-  const [{ turns, seedBlocks }, changeBlocks] = await Promise.all([
+  const [{ turns, seedBlocks }, times] = await Promise.all([
     readTurns(ctx, range, { ledgerCohorts, changes, expectedCursor }),
-    readChangeBlocks(ctx, range, expectedCursor),
+    readBlockTimes(ctx, range, expectedCursor),
   ])
+  const changesTiers = (await readDue(ctx.pool, times, expectedCursor)).length > 0
 
   const storing = inTransaction(ctx.pool, async (sql) => {
-    if (changeBlocks.size > 0) await lockTierTable(sql)
-    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor })
+    if (changesTiers) await lockTierTable(sql)
+    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor, times, changesTiers })
     if (!beginning) return null
     const { signers } = beginning
-    await applyChanges(ctx, sql, changeBlocks, expectedCursor)
+    if (changesTiers) await applyChanges(ctx, sql, times, expectedCursor)
     // A payment may have the price of a change that has just taken effect.
     const tiers = range.transfers.length > 0 ? await readTierVersions(sql) : []
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
@@ -137,17 +138,27 @@ async function beginRange(
     expectedCursor,
     ledgerCohorts,
     cursor,
-  }: { expectedCursor: Cursor | null; ledgerCohorts: readonly LedgerCohort[]; cursor: Cursor },
+    ...tiers
+  }: {
+    expectedCursor: Cursor | null
+    ledgerCohorts: readonly LedgerCohort[]
+    cursor: Cursor
+    times: BlockTimes
+    changesTiers: boolean
+  },
 ): Promise<{ signers: readonly Address[] } | null> {
   const current = await readCursor(sql, { lock: true })
   if (current?.hash !== expectedCursor?.hash) return null
   // Without a cursor there is nothing to lock, so we lock the wallets: no wallet can be added until we are done.
   if (!current) await lockWalletsForReading(sql)
-  const [watching, cohorts] = await Promise.all([
+  const [watching, due, cohorts] = await Promise.all([
     readWatching(sql),
+    tiers.changesTiers ? [] : readDue(sql, tiers.times, expectedCursor),
     // The reconciler may have inserted a node that the ledger lacked, and so changed a cohort.
     range.events.length > 0 ? readCohorts(sql) : ledgerCohorts,
   ])
+  // A change of a tier was entered meanwhile. Its table must be locked before the cursor.
+  if (due.length > 0) return null
   if (!wasReadFor(range.watching, watching)) return null
   if (!isDeepStrictEqual(cohorts, ledgerCohorts)) return null
   if (!current && !(await beginCursor(sql, cursor))) return null

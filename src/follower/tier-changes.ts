@@ -1,53 +1,74 @@
-// Lets changes of tiers that were entered ahead take effect, in the transaction that stores the first block of their time. Both the block and the terms
-// are stored then, so that judging and pages read a version like any other. A reorganisation takes them back (rewind.ts).
+// Gives each version of a tier its first block, the first that is not before its time, in the transaction that stores that block. A change that was
+// entered ahead gets its terms then too, so that judging and pages read all versions alike. A reorganisation takes both back (rewind.ts).
 import type { Cursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { lockTiers } from '../db/payments/lock-order.ts'
-import { readTierPlans, readTierVersions, storeTierChanges } from '../db/sale/tiers.ts'
+import {
+  type FirstBlock,
+  moveFirstBlocks,
+  readNotBegun,
+  readTierPlans,
+  readTierVersions,
+  storeTierChanges,
+} from '../db/sale/tiers.ts'
 import type { ObservedRange } from '../domain/observed.ts'
 import { readChanges, termsOf } from '../domain/sale/changes.ts'
 import type { ChainRead, LedgerDb, Logging } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** The first block of each time at which a planned change takes effect in a range. */
-export type ChangeBlocks = ReadonlyMap<number, number>
-
-const afterOf = (expected: Cursor | null) => expected?.time ?? 0
-
-/** Finds the blocks in which planned changes take effect. Asks the chain only if the range was not read whole. */
-export async function readChangeBlocks(
-  { pool, chain }: LedgerDb & ChainRead,
-  { blocks, isSurveyed }: ObservedRange,
-  expected: Cursor | null,
-): Promise<ChangeBlocks> {
-  const last = blocks.at(-1)
-  const due = (await readTierPlans(pool, afterOf(expected))).filter(({ fromTime }) => fromTime <= (last?.time ?? 0))
-  const found = new Map<number, number>()
-  for (const { fromTime } of due) {
-    const asked = isSurveyed && last ? await chain.agreedFirstBlockAt(fromTime, last.number) : null
-    const block = asked?.block ?? blocks.find(({ time }) => time >= fromTime)
-    if (block) found.set(fromTime, block.number)
-  }
-  return found
+/** The times of a range's blocks, as far as changes of tiers need them. */
+export interface BlockTimes {
+  /** The first block of the range that is not before a time; undefined if there is none. */
+  firstAt: (time: number) => number | undefined
+  /** The range's last block. */
+  last: number
 }
 
-/** Stores the changes that take effect in these blocks, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
-export async function applyChanges(
-  ctx: Logging,
-  sql: Sql,
-  blocks: ChangeBlocks,
+/** Reads in which blocks of a range changes may take effect. Asks the chain only if the range was not read whole. */
+export async function readBlockTimes(
+  { pool, chain }: LedgerDb & ChainRead,
+  { blocks, isSurveyed }: Pick<ObservedRange, 'blocks' | 'isSurveyed'>,
   expected: Cursor | null,
-): Promise<void> {
-  if (blocks.size === 0) return
-  const due = (await readTierPlans(sql, afterOf(expected))).filter(({ fromTime }) => blocks.has(fromTime))
+): Promise<BlockTimes> {
+  const last = blocks.at(-1)
+  if (!last) throw new Error('an observed range is never empty')
+  if (!isSurveyed) return { firstAt: (time) => blocks.find((block) => block.time >= time)?.number, last: last.number }
+  const firstBlocks = new Map<number, number>()
+  for (const { fromTime } of await readNotBegun(pool, expected)) {
+    const first = firstBlocks.has(fromTime) ? null : await chain.agreedFirstBlockAt(fromTime, last.number)
+    // What has not begun yet begins in the range at the earliest.
+    if (first) firstBlocks.set(fromTime, Math.max(first.block.number, (expected?.number ?? -1) + 1))
+  }
+  const firstAt = (time: number) => {
+    const first = firstBlocks.get(time)
+    if (first !== undefined || time > last.time) return first
+    throw new ChainFault('a change of a tier was entered while its first block was read', { retryable: true })
+  }
+  return { firstAt, last: last.number }
+}
+
+/** What gets another first block by a range. What was entered at once, and does not begin in the range, begins behind it. */
+export async function readDue(sql: Sql, { firstAt, last }: BlockTimes, expected: Cursor | null): Promise<FirstBlock[]> {
+  return (await readNotBegun(sql, expected)).flatMap(({ fromBlock: before, ...one }) => {
+    const fromBlock = firstAt(one.fromTime) ?? (before && Math.max(before, last + 1))
+    return fromBlock === before || fromBlock === null ? [] : { ...one, fromBlock }
+  })
+}
+
+/** Stores the changes that take effect in a range, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
+export async function applyChanges(ctx: Logging, sql: Sql, times: BlockTimes, expected: Cursor | null): Promise<void> {
+  await moveFirstBlocks(sql, await readDue(sql, times, expected))
+  const due = (await readTierPlans(sql, expected?.time ?? 0)).filter(
+    (plan) => times.firstAt(plan.fromTime) !== undefined,
+  )
   // So that no other session takes places or opens a step in the meantime.
   await lockTiers(sql, [...new Set(due.map(({ tierNo }) => tierNo))], { wait: true })
   const { fit, unfit } = readChanges(await readTierVersions(sql), due)
-  const changes = fit.map(({ before, version }) => {
-    const fromBlock = blocks.get(version.fromTime)
-    if (fromBlock === undefined) throw new ChainFault('a planned change has no block', { retryable: true })
+  const changes = fit.flatMap(({ before, version }) => {
+    const fromBlock = times.firstAt(version.fromTime)
+    if (fromBlock === undefined) return []
     return { before: termsOf(before), after: { ...termsOf(version), version: version.version, fromBlock } }
   })
   await storeTierChanges(

@@ -75,12 +75,6 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
     'offSale basic@2',
   ],
   [
-    'a tier taken off sale immediately is not sold in a block of the same time either',
-    [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
-    at(20, 100n, 199),
-    'offSale basic@2',
-  ],
-  [
     'a price changed immediately also ends the graces that were left',
     [...raised, version({ version: 3, price: 300n, graceSec: 0, fromBlock: 30, fromTime: 300 })],
     at(30, 100n),

@@ -160,6 +160,30 @@ test('a reorganisation across the time takes a change back, and the new block de
   )
 })
 
+test('after a reorganisation a change that was entered at once holds by the new block times', async () => {
+  const head = await world.chain.block()
+  const [first, fromTime] = [Number(head.number) + 4, Number(head.timestamp) + 30]
+  await enterTier(world, { tierId: 'at-once', tierNo: 23, priceWei: wei(PRICE + 900n), fromBlock: first, fromTime })
+  const begins = async () => (await latest('at-once')).fromBlock
+  const mineAll = async (...offs: number[]) => {
+    for (const off of offs) await mineAt(fromTime + off)
+    await follow()
+  }
+  await mineAll(-20, -10, -1, 0, 10)
+  assert.equal(await begins(), first, 'as it was entered')
+  await world.chain.reorg(5)
+  await follow()
+  assert.equal(await begins(), first + 2, 'behind the followed blocks, which are older')
+  await mineAll(0, 0, 10)
+  assert.equal(await begins(), first + 2, 'the first of its time')
+  const paid = await world.pay(5, PRICE + 900n)
+  await mineAll(20)
+  assert.equal((await paymentOf(world, paid))?.state, 'accepted')
+  await world.chain.reorg(9)
+  await mineAll(40)
+  assert.equal(await begins(), Number((await world.chain.block()).number))
+})
+
 test('a revoked key ends its planned changes as long as they could be cancelled', async () => {
   const time = (await headTime()) + 200
   const before = await latest()

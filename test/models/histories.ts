@@ -18,7 +18,6 @@ const change = fc.record({
   tier: fc.nat(2),
   /** Seconds since the change before. 0: in the same block, if the tier differs or not. */
   gap: fc.constantFrom(0, 1, 119, 120, 121, 500, 899, 900, 901, 2_000),
-  delay: fc.constantFrom(0, 0, 1, 12),
   priceWei: fc.constantFrom(...PRICES),
   onSale: fc.constantFrom(true, true, true, false),
   graceSec: fc.constantFrom(...GRACES),
@@ -52,23 +51,19 @@ function versionOf(one: Change, place: { version: number; fromBlock: number; fro
   return { tierId: `t${one.tier}`, ...place, ...terms }
 }
 
-/** The sale of some changes, and the times of the blocks in which they begin. */
+/** The sale of some changes, and the blocks in which they begin: no block before them is of their time. */
 function saleOf(changes: Change[], openAt: (number | null)[]): { sale: Sale; begins: Block[] } {
   const sale: Sale = { versions: [], openings: [] }
   const begins: Block[] = []
-  let [now, height, fromTime] = [1_000, 10, 1_000]
+  let [height, fromTime] = [10, 1_000]
   for (const one of changes) {
-    // A block's own time is never before that of a version that begins in it.
-    if (one.gap > 0) {
-      fromTime = now + one.gap
-      now = fromTime + one.delay
-      height += 10
-    }
+    fromTime += one.gap
+    if (one.gap > 0) height += 10
     const tierId = `t${one.tier}`
     if (priceOwner(sale, { tierId, priceWei: one.priceWei, onSale: one.onSale }, fromTime) !== null) continue
     const version = 1 + sale.versions.filter((other) => other.tierId === tierId).length
     sale.versions.push(versionOf(one, { version, fromBlock: height, fromTime }))
-    begins.push({ number: height, time: now })
+    begins.push({ number: height, time: fromTime })
   }
   for (const { tierId, opensAfter } of sale.versions) {
     const fromBlock = openAt[Number(opensAfter?.slice(1))]

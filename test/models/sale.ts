@@ -6,6 +6,7 @@
 // - A grace of n seconds ends n seconds after it began. A block of exactly that time is outside, like a block at `closesAt`.
 // - A superseded version's grace ends with that of each later version, so a version with a shorter grace shortens those before it, and one at once (a
 //   grace of 0) ends them. ADMIN.md says only the last.
+// - The first block of a version is in the tables so that they can be read by blocks. Here only times decide.
 // - A version that has not opened and is past its closing has not opened: a ladder's step may still open before the payment's place in the chain.
 // - A version in its grace that does not sell, by its own opening or closing, holds the payment by that reason: the price is still the tier's.
 // - An amount that only a version past its grace had is a wrong amount, because no tier has this price in that block.
@@ -49,9 +50,9 @@ export interface Sale {
 type Standing = 'sells' | 'notOpenYet' | 'saleClosed'
 
 /** The versions of a tier that have begun in a block, in the order of their times, and of equal times in that of their entry. */
-function begun(sale: Sale, tierId: string, block: Block): Version[] {
+function begun(sale: Sale, tierId: string, { time }: Block): Version[] {
   const found: Version[] = []
-  for (const one of sale.versions) if (one.tierId === tierId && one.fromBlock <= block.number) found.push(one)
+  for (const one of sale.versions) if (one.tierId === tierId && one.fromTime <= time) found.push(one)
   return found.sort((a, b) => a.fromTime - b.fromTime || a.version - b.version)
 }
 
@@ -66,8 +67,7 @@ export function graced(sale: Sale, tierId: string, block: Block): Version[] {
   let ends = Number.MAX_SAFE_INTEGER
   for (let i = 1; i < all.length; i++) {
     const successor = all[i - 1] as Version
-    // A change at once ends all grace in its first block, even if a reorganisation made that block older than the change.
-    ends = Math.min(ends, successor.graceSec === 0 ? 0 : successor.fromTime + successor.graceSec)
+    ends = Math.min(ends, successor.fromTime + successor.graceSec)
     const one = all[i] as Version
     // A version that was off sale has no price to keep.
     if (block.time < ends && one.onSale) found.push(one)

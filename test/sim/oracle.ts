@@ -138,8 +138,8 @@ async function tierFor(play: Play, payment: Paid): Promise<string | null> {
 }
 
 /** True if the basic tier was on sale at that price then, or within its grace, whether or not it still is on sale. */
-function isBasic(terms: readonly Terms[], { value, block, time }: Paid): boolean {
-  const inForce = terms.filter((version) => version.fromBlock <= block)
+function isBasic(terms: readonly Terms[], { value, time }: Paid): boolean {
+  const inForce = terms.filter((version) => version.fromTime <= time).sort((a, b) => a.fromTime - b.fromTime)
   const now = inForce.at(-1)
   if (now?.onSale && now.priceWei === value) return true
   return inForce.some((version, at) => {

@@ -101,9 +101,8 @@ export async function playSeed(
     await limitSupply(play)
     await listBuyers(play)
     await buildLadder(play)
-    const head = await stage.chain.block()
     const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
-    play.terms.push({ ...basic, fromBlock: 0, fromTime: Number(head.timestamp) })
+    play.terms.push({ ...basic, fromBlock: 0, fromTime: 0 })
     play.instances.push(startInstance(play, 'A'), startInstance(play, 'B'))
     const planned = dice.between('steps', STEPS_MIN, STEPS_MAX)
     for (; steps < Math.min(planned, stepsMax); steps++) await step(play, steps)

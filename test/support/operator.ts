@@ -48,6 +48,8 @@ export async function startDesk(
     async post(path, body, given) {
       const answer = await service.post(`/api/admin/${path}`, body, withKey(given))
       if (answer.status === 200) assertAsked('POST', `/api/admin/${path}`, body)
+      // A change of a tier holds from the next second on, and blocks may come within one.
+      if (answer.status === 200 && path.startsWith('tiers')) await world.chain.increaseTime(1)
       return answer
     },
     async close() {

@@ -53,7 +53,7 @@ function aliveOf(ofTier: readonly TierVersion[], timeSec: number): TierVersion[]
   const alive = [now]
   let endSec = Number.POSITIVE_INFINITY
   for (let [next, rest] = [now, former]; rest[0]; [next, rest] = [rest[0], rest.slice(1)]) {
-    endSec = Math.min(endSec, next.graceSec === 0 ? 0 : secOf(next.fromAt) + next.graceSec)
+    endSec = Math.min(endSec, secOf(next.fromAt) + next.graceSec)
     if (rest[0].onSale && timeSec < endSec) alive.push(rest[0])
   }
   return alive

@@ -120,6 +120,23 @@ export async function storeTierChanges(
   )
 }
 
+/** A version or a planned change, with its first block; null if a planned change has not begun. */
+export type FirstBlock = Pick<StoredVersion, 'tierId' | 'version' | 'fromTime'> & { fromBlock: number | null }
+
+/** What has not begun in the blocks up to the followed one. */
+export async function readNotBegun(sql: Sql, followed: { number: number; time: number } | null): Promise<FirstBlock[]> {
+  return await sql<FirstBlock[]>`
+    SELECT tier_id AS "tierId", version, from_block AS "fromBlock", from_time AS "fromTime" FROM tiers
+    WHERE from_block > ${followed?.number ?? -1} OR (from_block IS NULL AND from_time > ${followed?.time ?? 0})`
+}
+
+/** Gives versions that have not begun another first block. A planned change gets its own with its terms. */
+export async function moveFirstBlocks(sql: Sql, versions: readonly FirstBlock[]): Promise<void> {
+  for (const { tierId, version, fromBlock } of versions)
+    await sql`
+      UPDATE tiers SET from_block = ${fromBlock} WHERE tier_id = ${tierId} AND version = ${version} AND from_block IS NOT NULL`
+}
+
 /** Takes their first blocks above a height from planned changes, because times of other blocks may differ. */
 export async function rewindTierChanges(sql: Sql, height: number): Promise<void> {
   const undone = await sql<{ tierId: string }[]>`

@@ -220,8 +220,8 @@ function nextOf(
 ): Next {
   const { tierId, first, changes, fromTime } = entry
   const ofTier = rows.filter((row) => row.tierId === tierId)
-  // A provider may be behind the one that a former entry asked. The later entry still counts.
-  const time = fromTime ?? Math.max(now + 1, ...ofTier.map((row) => row.fromTime))
+  // A former entry may have asked a provider that is ahead of ours, or the chain has gone back since. The later entry still counts, after all others.
+  const time = fromTime ?? Math.max(now + 1, ...rows.map((row) => row.fromTime))
   const fitting = planned(rows, plans, time).filter((one) => one.tierId === tierId)
   const known = [...ofTier, ...fitting].sort(byEffect)
   const before = known.at(-1) ?? null
@@ -242,9 +242,8 @@ function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next:
   const { entry, terms, time } = next
   const inForce = planned(rows, plans, time)
   const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...inForce]
-  // A former entry may have asked a provider that is ahead of ours. Its version counts, and so does the one that this replaces.
   const version = { ...terms, fromTime: time }
-  const why = refuseVersion(earlier, version) ?? refuseVersion([...rows, ...inForce], version)
+  const why = refuseVersion(earlier, version)
   if (why) return refusalOf(why)
   const number =
     1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))

@@ -69,7 +69,7 @@ const REACHED = [
 
 test('the walks do every act, and reach every refusal and every reason', () => {
   const reached = new Set<string>()
-  for (const { seen, sights } of fc.sample(walks(), { numRuns: 3_000, seed: 1 })) {
+  for (const { seen, sights } of fc.sample(walks(), { numRuns: 3_000, seed: 2 })) {
     for (const one of seen) reached.add(one)
     for (const ledger of sights)
       for (const { reasons } of read(ledger).unfit) for (const { kind } of reasons) reached.add(kind)
@@ -89,8 +89,6 @@ test('blocks that are followed one by one put in force what is read at once', ()
 test('in no block do two tiers sell at one price', () => {
   const compare = ({ blocks, ledger: { versions } }: Walk) => {
     for (const block of blocks) {
-      // A reorganisation may move the first block of a change that was entered at once to before or behind its time.
-      if (versions.some((one) => one.fromTime <= block.time !== (one.fromBlock ?? 0) <= block.number)) continue
       const owners = new Map<bigint, string>()
       for (const tierId of ['t0', 't1', 't2']) {
         for (const { terms } of selling(versions, tierId, block)) {

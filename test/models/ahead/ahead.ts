@@ -9,8 +9,8 @@
 // - An entry is rejected for a planned change that fitted before it. Or else of two that do not fit any more neither could be cancelled.
 // - A revocation ends a planned change only while the change could be cancelled. Or else a follower that is behind, a reorganisation or a rebuild would
 //   undo a change on which later ones rest.
-// - A change that was entered at once has no time of its own, so its first block alone decides. Its grace period and its place among others go by the
-//   second after the head of its entry.
+// - A change that was entered at once has the time one second after the head of its entry, or of a later version if there is one: the last entry
+//   counts. It holds from that time like any other.
 
 export interface Terms {
   label: string
@@ -39,7 +39,7 @@ export interface Version extends Moment {
   /** Its number among the entries of the tier. */
   version: number
   graceSec: number
-  /** Null while no block has its time. */
+  /** The first block that is not before its time. Before that block, an estimate; of a planned change null. */
   fromBlock: number | null
   terms: Terms
 }
@@ -225,9 +225,8 @@ export function read({ versions, plans, opened }: Ledger, untilTime = Number.MAX
 }
 
 /** The versions of a tier that have begun in a block, the one in force last: the latest time, of equal times the last entry. */
-function begun(versions: readonly Version[], tierId: string, block: Block): Version[] {
-  const hasBegun = ({ fromBlock }: Version) => fromBlock !== null && fromBlock <= block.number
-  return inOrder(versions.filter((one) => one.tierId === tierId && hasBegun(one)))
+function begun(versions: readonly Version[], tierId: string, { time }: Block): Version[] {
+  return inOrder(versions.filter((one) => one.tierId === tierId && one.fromTime <= time))
 }
 
 /** The versions that have a price in a block: the one in force, then those in their grace period, the newest first. */
@@ -265,6 +264,13 @@ export const standing = (plans: readonly Plan[], revoked: readonly Revocation[])
     (plan) => !revoked.some(({ key, headTime }) => key === plan.key && headTime + AHEAD_SEC <= plan.fromTime),
   )
 
+/** The first block of a version, once a block is followed that comes behind all that were. */
+function beginIn({ fromBlock, fromTime }: Version, block: Block): number | null {
+  if (fromBlock !== null && fromBlock < block.number) return fromBlock
+  if (fromTime <= block.time) return block.number
+  return fromBlock === null ? null : Math.max(fromBlock, block.number + 1)
+}
+
 /** Follows one block: what is due and fits becomes a version from it on; what does not fit takes no effect. */
 export function follow(
   ledger: Ledger,
@@ -273,6 +279,6 @@ export function follow(
 ): Ledger {
   const due = ledger.plans.filter((one) => one.fromTime <= block.time)
   const { versions } = read({ ...ledger, plans: standing(due, revoked) })
-  const begun = versions.map((one) => ({ ...one, fromBlock: one.fromBlock ?? block.number }))
-  return { ...ledger, versions: begun, plans: ledger.plans.filter((one) => one.fromTime > block.time) }
+  const followed = versions.map((one) => ({ ...one, fromBlock: beginIn(one, block) }))
+  return { ...ledger, versions: followed, plans: ledger.plans.filter((one) => one.fromTime > block.time) }
 }

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { rewindTierChanges } from '../../../src/db/sale/tiers.ts'
-import { applyChanges } from '../../../src/follower/tier-changes.ts'
+import { applyChanges, readBlockTimes } from '../../../src/follower/tier-changes.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -65,27 +65,31 @@ function rowsOf(ledger: Ledger): Rows {
   }
 }
 
-const NUMBERS = ['from_block', 'opens_at', 'closes_at']
+const NUMBERS = ['opens_at', 'closes_at']
+
+/** The first block, if it is one of those that are followed. Behind them it is an estimate. */
+const begun = (block: number, followed: Block[]) => (block > (followed.at(-1)?.number ?? 0) ? 'later' : block)
 
 /** What the tables say that is stored, and which of it is the latest of its tier. */
-async function readForce(sql: Sql): Promise<object[]> {
+async function readForce(sql: Sql, blocks: Block[]): Promise<object[]> {
   const rows = await sql<Record<string, unknown>[]>`
     SELECT tier_id, version, live, from_block, label, price_wei::text, on_sale, supply, opens_after, opens_at, closes_at, max_per_wallet, allowlist,
            holding_wei::text, holding_token, payout_bps
       FROM tiers WHERE from_block IS NOT NULL ORDER BY tier_id, version`
   return rows.map((row) => {
     const numbers = NUMBERS.map((name) => [name, row[name] === null ? null : Number(row[name])])
-    return { ...row, ...Object.fromEntries(numbers) }
+    return { ...row, ...Object.fromEntries(numbers), from_block: begun(Number(row.from_block), blocks) }
   })
 }
 
-function inForceOf({ versions }: Ledger): object[] {
+function inForceOf({ versions }: Ledger, blocks: Block[]): object[] {
   const live = new Map(inOrder(versions).map((one) => [one.tierId, one]))
   const all = versions.toSorted((a, b) => (a.tierId < b.tierId ? -1 : a.tierId > b.tierId ? 1 : a.version - b.version))
   return all.map((one) => {
     const { label, onSale, supply, holdingToken } = one.terms
     return {
-      ...{ tier_id: one.tierId, version: one.version, live: live.get(one.tierId) === one, from_block: one.fromBlock },
+      ...{ tier_id: one.tierId, version: one.version, live: live.get(one.tierId) === one },
+      from_block: begun(Number(one.fromBlock), blocks),
       ...{ label, price_wei: String(one.terms.priceWei), on_sale: onSale, supply, opens_after: one.terms.opensAfter },
       ...{ opens_at: one.terms.opensAt, closes_at: one.terms.closesAt, max_per_wallet: one.terms.maxPerWallet },
       ...{
@@ -99,31 +103,32 @@ function inForceOf({ versions }: Ledger): object[] {
 }
 
 /** Follows blocks behind one, all in one range. */
-async function followRange(sql: Sql, { plans }: Ledger, [before, ...blocks]: Block[]): Promise<void> {
-  if (before === undefined) return
-  const firsts = new Map<number, number>()
-  for (const { fromTime } of plans) {
-    const first = blocks.find((one) => one.time >= fromTime)
-    if (first !== undefined && fromTime > before.time) firsts.set(fromTime, first.number)
-  }
-  await applyChanges({ log: silentLog }, sql, firsts, { ...before, hash: word(before.number) as never })
+async function followRange(sql: Sql, [before, ...blocks]: Block[]): Promise<void> {
+  if (before === undefined || blocks.length === 0) return
+  const cursor = { ...before, hash: word(before.number) as never }
+  const times = await readBlockTimes({ pool: sql } as never, { blocks } as never, cursor)
+  await applyChanges({ log: silentLog }, sql, times, cursor)
 }
 
-const followed = (ledger: Ledger, blocks: Block[]): Ledger =>
-  blocks.slice(1).reduce((one, block) => follow(one, [], block), ledger)
+/** What is in force once blocks are followed. */
+const forceOf = (ledger: Ledger, blocks: Block[]): object[] =>
+  inForceOf(
+    blocks.slice(1).reduce((one, block) => follow(one, [], block), ledger),
+    blocks,
+  )
 
 test('blocks that are followed, taken back and followed again put in force what is read', async () => {
   const compare = async ({ entered, blocks, ledger }: Walk, fork: number, shift: number) => {
     const start: Ledger = { ...ledger, ...entered, plans: entered.plans.filter(isStorable) }
     const kept = blocks.slice(0, 1 + (fork % blocks.length))
-    const gone = blocks.slice(kept.length).map(({ number, time }) => ({ number, time: time + shift }))
+    const other = [...kept, ...blocks.slice(kept.length).map(({ number, time }) => ({ number, time: time + shift }))]
     await tables.within(rowsOf(start), async (sql) => {
-      await followRange(sql, start, [...kept, ...gone])
-      assert.deepEqual(await readForce(sql), inForceOf(followed(start, [...kept, ...gone])), 'followed')
+      await followRange(sql, other)
+      assert.deepEqual(await readForce(sql, other), forceOf(start, other), 'followed')
       await rewindTierChanges(sql, kept.at(-1)?.number ?? 0)
-      assert.deepEqual(await readForce(sql), inForceOf(followed(start, kept)), 'taken back')
-      await followRange(sql, start, blocks.slice(kept.length - 1))
-      assert.deepEqual(await readForce(sql), inForceOf(followed(start, blocks)), 'followed again')
+      assert.deepEqual(await readForce(sql, kept), forceOf(start, kept), 'taken back')
+      await followRange(sql, blocks.slice(kept.length - 1))
+      assert.deepEqual(await readForce(sql, blocks), forceOf(start, blocks), 'followed again')
     })
   }
   const shift = fc.constantFrom(0, 1, 1, 120)

@@ -58,6 +58,8 @@ const when = fc.record({
   off: fc.constantFrom(-1, 0, 0, 0, 1),
   in: fc.constantFrom(119, 120, 121, 500, 1_100),
 })
+/** When a block comes: also in the same second as the one before, as on chains with several blocks a second. */
+const blockTime = fc.oneof({ weight: 4, arbitrary: when }, { weight: 1, arbitrary: fc.constant(null) })
 const key = fc.constantFrom('k1', 'k2', 'k3', 'k4')
 /** `isForced`: it is in the ledger, whatever the rules of an entry say, so that all that does not fit is read too. */
 const act = fc.oneof(
@@ -68,7 +70,11 @@ const act = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('open'), pick: fc.nat(99) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('mine'), when, isFollowed: fc.constantFrom(true, true, false) }),
+    arbitrary: fc.record({
+      kind: fc.constant('mine'),
+      when: blockTime,
+      isFollowed: fc.constantFrom(true, true, false),
+    }),
   },
   {
     weight: 1,
@@ -164,10 +170,11 @@ function enterPlan(world: World, { tierId, changes, graceSec, when: at, key: by,
   return 'entered'
 }
 
-/** A change that holds from the next block: like a planned one of the second after the head, with all that is in force then. */
+/** A change that holds from the next block: like a planned one of the second after the head, or of the last version if that is later. */
 function enterNow(world: World, { tierId, changes, graceSec }: Of<'change'>): string {
   const head = headOf(world)
-  const plan: Plan = { tierId, ...number(world, tierId), fromTime: head.time + 1, graceSec, key: '', changes }
+  const fromTime = Math.max(head.time + 1, ...world.ledger.versions.map((one) => one.fromTime))
+  const plan: Plan = { tierId, ...number(world, tierId), fromTime, graceSec, key: '', changes }
   const ledger = seenBy(world)
   const plans = [...ledger.plans, plan]
   if (spoilt(ledger, plans).length > 0) return 'does not fit'
@@ -215,7 +222,8 @@ function followAll(world: World): void {
 }
 
 function mine(world: World, { when: at, isFollowed }: Of<'mine'>): string {
-  world.blocks.push({ number: headOf(world).number + 1, time: timeOf(world, at) })
+  const head = headOf(world)
+  world.blocks.push({ number: head.number + 1, time: at === null ? head.time : timeOf(world, at) })
   if (!isFollowed) return 'not followed'
   followAll(world)
   return 'followed'

@@ -66,9 +66,10 @@ function atEdge(ledger: Ledger, edge: Drawn['edge']): Ledger {
   return { ...ledger, headTime, payments: ledger.payments.filter(({ time }) => time <= headTime) }
 }
 
-/** A block of the ledger's time: no lower than what it has seen, and before versions of a later time. */
+/** A block of the ledger's time: no lower than what it has seen, and before versions of a later time, but no others. */
 function headOf({ sale, payments, headTime }: Ledger, isBehind: boolean) {
-  const seen = Math.max(9, ...payments.map(({ block }) => block))
+  const begun = sale.versions.filter(({ fromTime }) => fromTime <= headTime).map(({ fromBlock }) => fromBlock)
+  const seen = Math.max(9, ...begun, ...payments.map(({ block }) => block))
   const later = sale.versions.filter(({ fromTime }) => fromTime > headTime).map(({ fromBlock }) => fromBlock - 1)
   return { number: isBehind ? seen : Math.max(seen, Math.min(1_000, ...later)), time: headTime }
 }
