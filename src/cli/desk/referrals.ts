@@ -4,7 +4,6 @@
 import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../lib/errors.ts'
 import { registerReferrals } from '../../operator/acts/referrals/codes.ts'
-import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
 import { toldOf } from '../../operator/define-act.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -12,7 +11,7 @@ import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { accepted, fieldsOf, type View } from '../operator.ts'
 import { mustAgree } from '../output.ts'
-import { writeSafeFile } from './payments.ts'
+import { MAKES_FILES } from './safe-file.ts'
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'referrals add': {
@@ -20,10 +19,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     leavesOut: ['rows'],
     run: addCodes,
   },
-  'referrals file': {
-    options: { 'safe-file': { value: 'file', help: 'where to write the file' } },
-    run: writeCommissions,
-  },
+  'referrals file': MAKES_FILES,
 }
 
 async function addCodes(call: Call): Promise<ExitCode> {
@@ -44,14 +40,4 @@ async function readText(path: string): Promise<string> {
     throw new UsageError(`--file: ${path} cannot be read (${codeOf(error)})`)
   })
   return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
-}
-
-async function writeCommissions(call: Call): Promise<ExitCode> {
-  const { 'safe-file': _, ...values } = call.values
-  return await withOperator(call.io, async (deps) => {
-    const batch = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
-    await call.out.result(batch, () => toldOf(fileCommissions.operation, batch))
-    await writeSafeFile(call, batch)
-    return EXIT.done
-  })
 }
