@@ -179,6 +179,7 @@ export const ACTS = {
     scope: 'prices',
     fields: {
       rows: { help: "lines of code,payee,commissionBps, up to 1000", value: "rows", required: true },
+      dryRun: { help: "only show what would change", value: null, required: false, words: ["true","false"] },
       opensAt: { help: "from when it counts, by block time; by default from the next block on", value: "time", required: false },
       closesAt: { help: "until when it counts, by block time; by default forever", value: "time", required: false },
       waitSec: { help: "for how long a commission waits after the mint, in seconds; by default not at all", value: "n", required: false },

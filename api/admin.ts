@@ -499,6 +499,7 @@ export interface components {
                 line: components["schemas"]["Count"];
                 text: string;
             }[];
+            dryRun: boolean;
             changed: boolean;
             says: components["schemas"]["Says"];
         };
@@ -1200,8 +1201,10 @@ export interface components {
                 says: components["schemas"]["Says"];
             };
             "referrals/add": {
+                dryRun: boolean;
                 codes: components["schemas"]["Count"];
                 changed: components["schemas"]["Count"];
+                first: string[];
                 says: components["schemas"]["Says"];
             };
             "referrals/commissions/file": {

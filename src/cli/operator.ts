@@ -124,10 +124,14 @@ export function fieldsOf(
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here. */
+/**
+ * Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here.
+ * `names`: those of fields that are neither options nor arguments.
+ */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
+  names: Readonly<Record<string, string>> = {},
 ): T {
   if (!isOperatorRefusal(result)) {
     if (isProposed(result)) throw new WaitsError(result)
@@ -136,7 +140,7 @@ export function accepted<T extends object>(
   const nameOf = (field: string) => {
     const name = kebab(field)
     if (args.some((one) => one.name === name)) return `<${name}>`
-    return options[name] === undefined ? field : `--${name}`
+    return names[field] ?? (options[name] === undefined ? field : `--${name}`)
   }
   throw new ERROR_OF[result.because](sentenceOf(result.problems, nameOf))
 }
