@@ -55,6 +55,8 @@ export const ACTS = {
     scope: 'decide',
     fields: {
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
+      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
+      holdOnly: { help: "only hold them for their refunds, and make no file", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -62,7 +64,7 @@ export const ACTS = {
     scope: 'decide',
     fields: {
       heldFor: { help: "the reason that they are held for", value: "reason", required: true, words: ["wrongAmount","saleClosed","notOpenYet","soldOut","notListed","tierAllowance","holding","walletLimit","senderDenied","oldWallet","recheck","contractWallet","unattributed","mintReverted","supplySpent","mintedElsewhere"] },
-      before: { help: "only payments before this time, unix seconds of block time", value: "unix", required: true },
+      before: { help: "only payments before this time, by block time", value: "time", required: true },
       again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
       sumWei: { help: "the sum that the preview named; if it is another by now, the act is refused", value: "wei", required: false },
       dryRun: { help: "only say what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
@@ -177,6 +179,7 @@ export const ACTS = {
     scope: 'prices',
     fields: {
       rows: { help: "lines of code,payee,commissionBps, up to 1000", value: "rows", required: true },
+      dryRun: { help: "only show what would change", value: null, required: false, words: ["true","false"] },
       opensAt: { help: "from when it counts, by block time; by default from the next block on", value: "time", required: false },
       closesAt: { help: "until when it counts, by block time; by default forever", value: "time", required: false },
       waitSec: { help: "for how long a commission waits after the mint, in seconds; by default not at all", value: "n", required: false },
@@ -186,6 +189,7 @@ export const ACTS = {
   'referrals/commissions/file': {
     scope: 'decide',
     fields: {
+      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -469,7 +473,7 @@ export const LISTS = {
   tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale",["version","versions","size"],"fromBlock"] },
   allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","published","enteredBy","enteredAt"] },
   referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","waitSec","fromBlock","enteredBy","enteredAt"] },
-  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","waitingWei","believedWei","dueWei","fileMadeAt"] },
+  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","waitingWei","believedWei","dueWei","filedWei","fileMadeAt"] },
   'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },
   'nodes/unpaid': { rows: 'nodes', columns: ["nodeId","owner","cohort","tierNo","ref","mintTxHash","mintedAt","grant"] },
   senders: { rows: 'senders', columns: ["address","label",["reason","reason","text"],"addedBy","addedAt"] },

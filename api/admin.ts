@@ -249,6 +249,8 @@ export interface components {
             dryRun: boolean;
             count: number;
             sumWei: components["schemas"]["Wei"];
+            oldestAt: components["schemas"]["NullableTime"];
+            newestAt: components["schemas"]["NullableTime"];
             remaining: number;
             results: {
                 payment: string;
@@ -258,6 +260,7 @@ export interface components {
                 refusal: string | null;
             }[];
             sendNowWei: components["schemas"]["Wei"];
+            fileCount: number;
             safeBatches: components["schemas"]["SafeBatch"][];
             says: components["schemas"]["Says"];
         };
@@ -496,6 +499,7 @@ export interface components {
                 line: components["schemas"]["Count"];
                 text: string;
             }[];
+            dryRun: boolean;
             changed: boolean;
             says: components["schemas"]["Says"];
         };
@@ -624,6 +628,7 @@ export interface components {
             waitingWei: components["schemas"]["Wei"];
             believedWei: string;
             dueWei: string;
+            filedWei: components["schemas"]["Wei"];
             fileMadeAt: string | null;
         };
         Statement: {
@@ -1196,8 +1201,10 @@ export interface components {
                 says: components["schemas"]["Says"];
             };
             "referrals/add": {
+                dryRun: boolean;
                 codes: components["schemas"]["Count"];
                 changed: components["schemas"]["Count"];
+                first: string[];
                 says: components["schemas"]["Says"];
             };
             "referrals/commissions/file": {
@@ -1274,6 +1281,7 @@ export interface components {
             "proposals/{id}/confirm": {
                 id: components["schemas"]["Id"];
                 state: "confirmed";
+                act: string;
                 done: {
                     [key: string]: unknown;
                 };

@@ -73,6 +73,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   // All modules are loaded, because any act may have been proposed.
   proposals: {
     modules: () => [import('../operator/acts/second-person/proposals.ts'), import('../operator/operations.ts')],
+    views: () => import('./desk/proposals.ts'),
   },
   ...simple(TOOLS),
 }

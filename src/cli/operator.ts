@@ -32,6 +32,8 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
   /** The result as text for people. `outcome`: what the act says of it. */
   readonly text?: (result: Result, outcome: string) => string
+  /** What follows the result. */
+  readonly last?: (call: Call, result: Result) => Promise<void>
   /** Replaces everything above. */
   readonly run?: Run
 }
@@ -68,10 +70,10 @@ const optionOf = ({ help, value, required: isRequired }: Field): OptionSpec => (
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { kind, asks, otherwise, first, fixed: fixedFields, columns, text } = operation
+  const { kind, asks, otherwise, first, fixed: fixedFields, columns, text, last } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
-    const input = withTimes(operation.fields, { ...fieldsOf(call), ...fixedFields })
+    const input = withTimes(operation.fields, { ...fieldsOf(call, operation.options), ...fixedFields })
     const preview = await first?.(parts, input, call)
     if (preview && 'result' in preview) {
       await call.out.result(preview.result, preview.text)
@@ -87,6 +89,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
       const { changed: _, ...record } = result as { changed?: boolean }
       return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
     })
+    await last?.(call, result)
     if ('nextCursor' in result && result.nextCursor !== null)
       call.out.say(`There are more: add --cursor ${result.nextCursor}`)
     return EXIT.done
@@ -105,25 +108,30 @@ const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownEr
   unavailable: UnavailableError,
 }
 
-/** Arguments, options and flags as the fields that acts and readings take: `--price-wei` is `priceWei`, `--at-once` is `atOnce: true`. */
-export function fieldsOf({
-  args,
-  values,
-  flags,
-  command: { options = {} },
-}: Pick<Call, 'args' | 'values' | 'flags' | 'command'>): Record<string, string | true> {
+/**
+ * Arguments, options and flags as the fields that acts and readings take: `--price-wei` is `priceWei`, `--at-once` is `atOnce: true`. Leaves out the
+ * command's `own` options, which are no fields.
+ */
+export function fieldsOf(
+  { args, values, flags, command: { options = {} } }: Pick<Call, 'args' | 'values' | 'flags' | 'command'>,
+  own: View['options'] = {},
+): Record<string, string | true> {
   const flagNames = [...flags].filter((name) => options[name] !== undefined && !options[name].isOurs)
   const entries: [string, string | true][] = [
-    ...Object.entries({ ...args, ...values }),
+    ...Object.entries({ ...args, ...values }).filter(([name]) => own[name] === undefined),
     ...flagNames.map((name): [string, true] => [name, true]),
   ]
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here. */
+/**
+ * Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here.
+ * `names`: those of fields that are neither options nor arguments.
+ */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
+  names: Readonly<Record<string, string>> = {},
 ): T {
   if (!isOperatorRefusal(result)) {
     if (isProposed(result)) throw new WaitsError(result)
@@ -132,7 +140,7 @@ export function accepted<T extends object>(
   const nameOf = (field: string) => {
     const name = kebab(field)
     if (args.some((one) => one.name === name)) return `<${name}>`
-    return options[name] === undefined ? field : `--${name}`
+    return names[field] ?? (options[name] === undefined ? field : `--${name}`)
   }
   throw new ERROR_OF[result.because](sentenceOf(result.problems, nameOf))
 }

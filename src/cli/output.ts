@@ -60,7 +60,7 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
   const specs = columns.map(columnOf)
   return table(
-    specs.map(({ head }) => head),
+    specs.map(({ head, kind }) => (kind === 'ether' ? head.replace(/Wei$/, 'Ether') : head)),
     (rows as Readonly<Record<string, unknown>>[]).map((row) =>
       specs.map(({ field, kind }) => entryOf(kind, row[field])),
     ),

@@ -31,7 +31,7 @@ const REFUSALS = {
   badTarget: [400, 'The request target cannot be read.'],
   badRequest: [400, 'The request cannot be read.'],
   badBody: [400, 'The body must be a JSON object, sent as application/json.'],
-  bodyTooLarge: [400, 'The body is larger than 16 KiB.'],
+  bodyTooLarge: [400, 'The body is larger than {kib} KiB.'],
   tooManyHeaders: [400, 'The request has too many headers.'],
   unknownTier: [400, 'No such tier is on sale.'],
   nothingToSync: [400, 'Send the txHash of a mint or a nodeId.'],
@@ -110,7 +110,7 @@ const REFUSALS = {
   Record<string, readonly [ErrorStatus, string | null]>
 
 /** The refusals whose messages are here; the others come from the operator's acts. */
-export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause | 'tierAwaits'>
+export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause | 'tierAwaits' | 'bodyTooLarge'>
 
 interface Extras {
   cookies?: string[]
@@ -158,6 +158,10 @@ export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterS
 /** Refuses a quote of a tier that has not opened: it waits for another tier, or for a time. */
 export const refuseUnopened = (awaits: string | null): Refusal =>
   awaits === null ? refuse('tierNotOpen') : new Refusal('tierAwaits', REFUSALS.tierAwaits[1].replace('{tier}', awaits))
+
+/** Refuses a body that is larger than its route takes. */
+export const refuseTooLarge = (bytesMax: number): Refusal =>
+  new Refusal('bodyTooLarge', REFUSALS.bodyTooLarge[1].replace('{kib}', String(Math.floor(bytesMax / 1024))))
 
 /** Refuses as an operator's act did, with its message. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>

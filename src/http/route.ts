@@ -51,6 +51,8 @@ export interface Route {
   session?: boolean
   /** If set, the body must be a JSON object; with `orNothing` it may also be absent. If not set, any body up to 16 KiB is ignored. */
   takesJson?: true | 'orNothing'
+  /** The largest JSON body that the route takes, in bytes; 16 KiB if not set. */
+  bodyBytesMax?: number
   /** Milliseconds after which the answer is 503; null for routes without a time limit. */
   deadlineMs: number | null
   handle(call: Call): Promise<Outcome> | Outcome

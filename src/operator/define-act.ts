@@ -76,6 +76,8 @@ type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
     readonly says: NonNullable<CommandTexts<Result>['says']>
     /** The scope that a key needs; null if any key is allowed. */
     readonly scope: Scope | null
+    /** True if its answer has files with which a Safe pays. Later files leave out what these pay, so none may be lost. */
+    readonly makesFiles?: (input: Fields) => boolean
     /** A field of the answer that the database must never hold. Such an answer is not stored for an Idempotency-Key. */
     readonly secret?: string
   }
@@ -104,6 +106,7 @@ export interface Operation extends CommandTexts {
   readonly isFile: boolean
   /** True if the act may wait for a second person. */
   readonly mayWait: boolean
+  readonly makesFiles: (input: Fields) => boolean
   /** Its position in declaration order, in which we list a module's operations. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
@@ -126,7 +129,7 @@ export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps,
 let places = 0
 
 function describe(kind: Operation['kind'], call: object, declaration: object): Operation {
-  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false }
+  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false, makesFiles: () => false }
   return { ...unset, ...declaration, kind, place: places++, call } as unknown as Operation
 }
 
@@ -180,7 +183,13 @@ function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
 }
 
 /** The acts that can wait for a second person, by their name in a proposal. */
-const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded: Called<EveryPart, object> }>()
+const CONFIRMABLE = new Map<string, Confirmable>()
+
+interface Confirmable {
+  readonly scope: Scope
+  readonly unguarded: Called<EveryPart, object>
+  readonly operation: Operation
+}
 
 /** The act that a proposal names; null if this version does not have it. */
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
@@ -205,8 +214,10 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
       : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
   }
   const unguarded = callOf(declaration)
-  CONFIRMABLE.set(proposedAs, { scope, unguarded: unguarded as Called<never, object> as Called<EveryPart, object> })
-  return Object.assign(act, { unguarded, operation: describe('act', act, { ...declaration, mayWait: true }) })
+  const operation = describe('act', act, { ...declaration, mayWait: true })
+  const confirmed = unguarded as Called<never, object> as Called<EveryPart, object>
+  CONFIRMABLE.set(proposedAs, { scope, unguarded: confirmed, operation })
+  return Object.assign(act, { unguarded, operation })
 }
 
 /** The result of an operation in one line; empty if it declares no `says`. */

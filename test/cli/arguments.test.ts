@@ -8,6 +8,8 @@ import { loadCommands } from '../../src/cli/commands.ts'
 import { overview, reference } from '../../src/cli/help.ts'
 import { readableLine } from '../../src/cli/log-line.ts'
 import { fieldsOf } from '../../src/cli/operator.ts'
+import { tableOf } from '../../src/cli/output.ts'
+import { OPERATIONS } from '../../src/operator/operations.ts'
 import { runHere } from '../support/cli.ts'
 
 const COMMANDS = await loadCommands()
@@ -174,6 +176,13 @@ function wordsAfterName(example: string, command: Command): string[] {
   assert.ok(example.startsWith(prefix), example)
   return (example.slice(prefix.length).match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
 }
+
+test('a list that shows an amount in ether does not call it wei', () => {
+  const lists = OPERATIONS.flatMap(({ columns }) => columns ?? [])
+  assert.ok(lists.some((column) => String(column).endsWith('Wei')))
+  assert.equal(tableOf([{ dueWei: '10000000000000000' }], ['dueWei']), 'dueEther\n0.01')
+  assert.doesNotMatch(tableOf([], lists), /Wei/)
+})
 
 describe('a line of the log, to read', () => {
   test('begins with time, level and message', () => {

@@ -290,6 +290,23 @@ test('a page contains its heading, offer, price and state before any script runs
   }
 })
 
+test('pages of ids that no tier has take one place in the memory of answers', async () => {
+  const results: string[] = []
+  const meters = { memo: (result: string) => void results.push(result) }
+  const sold = await startService({ listen: true, meters: meters as never })
+  try {
+    await insertSmallLedger(sold.sql)
+    const read = async (path: string) => (await ask(sold.port, path)).text()
+    const basic = await read('/buy/basic')
+    const [first, ...others] = await Promise.all(['', 'none', 'Not-An-Id', 'none-2'].map((id) => read(`/buy/${id}x`)))
+    for (const other of others) assert.equal(other, first)
+    assert.notEqual(basic, first)
+    assert.deepEqual(results.filter((result) => result === 'miss').length, 2)
+  } finally {
+    await sold.close()
+  }
+})
+
 test('crawlers, phones and finders of faults get what they look for at fixed places', async () => {
   const brand = { name: 'Aurora', logo: null, color: null, contact: 'mailto:help@aurora.example', termsUrl: null }
   const named = await startService({

@@ -156,29 +156,50 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   await world.settle()
   assert.deepEqual(await dueOf('one'), [], 'not final yet')
   await finalize()
-  const file = async () => (await desk.post('referrals/commissions/file', { reason: 'the month is over' })).json
+  const file = async (more: object = {}) => (await desk.post('referrals/commissions/file', more)).json
   const first = await file()
-  const transfers = first.safeBatch.transactions as { to: string; value: string }[]
+  const firstTransfers = first.safeBatch.transactions as { to: string; value: string }[]
   assert.equal(first.safeBatch.meta.name, 'Commissions')
   assert.equal(
     BigInt(first.sendNowWei),
-    transfers.reduce((sum, { value }) => sum + BigInt(value), 0n),
+    firstTransfers.reduce((sum, { value }) => sum + BigInt(value), 0n),
   )
-  const own = transfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
+  const own = firstTransfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
   assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
   assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
+  // What a file pays no later file pays, unless somebody asks for it.
+  const left = await file()
+  assert.deepEqual([left.commissions, left.sendNowWei, left.safeBatch], [[], '0', null])
+  assert.match(left.note, /Left out, because earlier files pay it: .*one \(0\.0005 ether, \d{4}-/)
+  await pay(11, referralSuffix('two'))
+  await world.settle()
+  await finalize()
+  const more = await file()
+  assert.deepEqual(
+    more.safeBatch.transactions.map(({ value }: { value: string }) => BigInt(value)),
+    [BASIC / 100n],
+    'only the new one',
+  )
   // A file above the second person's amount waits for one, who gets it.
   const setRule = (rule: { aboveWei: string }) => world.pool`
     UPDATE ledger_state SET second_person_wei = ${rule.aboveWei}`
   await setRule({ aboveWei: String(BigInt(first.sendNowWei) - 1n) })
-  const waits = await desk.post('referrals/commissions/file', {})
+  const waits = await desk.post('referrals/commissions/file', { again: true })
   assert.equal(waits.status, 202, waits.text)
   const second = { headers: { 'x-admin-key': KEYS[1]?.key } }
   const confirmed = await desk.post(`proposals/${waits.json.proposal.id}/confirm`, {}, second)
-  assert.deepEqual(confirmed.json.done?.safeBatch.transactions, transfers, confirmed.text)
-  await setRule({ aboveWei: first.sendNowWei })
-  const again = await file()
-  assert.match(again.says, /A file that pays one was made at .*: send only one\./)
+  const transfers = confirmed.json.done?.safeBatch.transactions as typeof firstTransfers
+  const sum = BigInt(first.sendNowWei) + BASIC / 100n
+  assert.equal(
+    transfers.reduce((total, { value }) => total + BigInt(value), 0n),
+    sum,
+    confirmed.text,
+  )
+  assert.match(confirmed.json.says, /^Confirmed\. It pays 0\.\d+ ether for \d+ codes\./)
+  await setRule({ aboveWei: String(sum) })
+  const again = await file({ again: true })
+  assert.deepEqual(again.safeBatch.transactions, transfers, 'the same once more')
+  assert.equal((await file()).safeBatch, null)
 
   const splitter = world.at(17)
   await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
@@ -186,7 +207,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   await world.settle()
   const parts = transfers.map(({ to, value }) => [to as Address, BigInt(value)] as const)
   block = await height()
-  const txHash = await world.call(12, splitter, splitTo(...parts), BigInt(first.sendNowWei))
+  const txHash = await world.call(12, splitter, splitTo(...parts), sum)
   await world.settle()
   const paid = (code: string, more: object = {}) => desk.post(`referrals/${code}/paid`, { txHash, ...more })
   assert.match((await paid('one')).json.error, /pays more than once: give valueWei/)
@@ -194,7 +215,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, false)
   assert.match((await paid('two', { valueWei: String(BASIC / 20n) })).json.error, /one transfer proves one/)
   assert.match((await paid('two', { valueWei: '1' })).json.error, /does not pay that amount to a payee/)
-  assert.equal((await paid('two', { valueWei: String(BASIC / 100n) })).json.changed, true)
+  assert.equal((await paid('two', { valueWei: String(BASIC / 50n) })).json.changed, true)
   // The last one that is left needs no amount.
   assert.equal((await paid('second')).json.valueWei, String(BASIC / 5n))
   assert.equal((await paid('nobody')).status, 404)

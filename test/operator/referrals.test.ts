@@ -126,11 +126,33 @@ test('the command registers the list of a file, also of a spreadsheet’s Unicod
   const path = join(temporaryDirectory(), 'codes.csv')
   writeFileSync(path, Buffer.from(`\uFEFFcode\tpayee\tbps\r\nEpsilon\t${PAYEE}\t10\r\n`, 'utf16le'))
   const add = (more: string[]) => runHere(['referrals', 'add', '--file', path, ...more], worldEnv(desk.world))
+  const declined = await runHere(['referrals', 'add', '--file', path], worldEnv(desk.world), 'n')
+  assert.equal(declined.code, 1)
+  assert.match(declined.err, new RegExp(`^epsilon: new, 0\\.1 % to ${PAYEE}\\nWould register 1; no change for 0\\.`))
   const done = await add(['--wait-sec', '86400', '--yes', '--json'])
   assert.deepEqual([done.code, JSON.parse(done.out).changed], [0, 1], done.err)
   writeFileSync(path, 'epsilon,nobody,10\n')
   const refused = await add(['--yes'])
-  assert.deepEqual([refused.code, /Line 1: the payee must be/.test(refused.err)], [2, true], refused.err)
+  const says = /--file has bad lines\. Line 1: the payee must be an address/
+  assert.deepEqual([refused.code, says.test(refused.err)], [2, true], refused.err)
+  const rows = Array.from({ length: 12 }, (_, n) => `epsilon${n || ''},${PAYEE},20`)
+  writeFileSync(path, rows.join('\n'))
+  const dry = await add(['--wait-sec', '86400', '--dry-run'])
+  assert.match(
+    dry.out,
+    /^epsilon: commissionBps 10 -> 20\nepsilon1: new, 0\.2 % to 0x2.*\n… and 2 more\nWould register 12; no change for 0\.\n$/s,
+  )
+  assert.equal((await listed()).filter(({ code }: { code: string }) => code.startsWith('epsilon')).length, 1)
+  const times = await desk.post('referrals/add', { rows: rows.join('\n'), dryRun: true, opensAt: 20, closesAt: 20 })
+  assert.match(times.json.error, /closesAt must be later than opensAt/)
+})
+
+test('a list as long as its schema allows fits into a request', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, n) => `${'c'.repeat(28)}${1_000 + n},${PAYEE},2000,${'n'.repeat(15)}`)
+  const text = `code,payee,bps,note\n${rows.join('\n')}`
+  assert.ok(text.length > 90_000 && text.length <= 100_000, String(text.length))
+  const done = await desk.post('referrals/add', { rows: text, dryRun: true })
+  assert.deepEqual([done.status, done.json.codes, done.json.changed], [200, 1_000, 1_000], done.text.slice(0, 300))
 })
 
 test('the command registers a code, and anyone may ask what it says and whether it counts', async () => {

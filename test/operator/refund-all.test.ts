@@ -107,7 +107,7 @@ test('what may not be sent yet is held at once, and comes into the file of a lat
   assert.equal(String(paid.reduce((sum, [, value]) => sum + BigInt(value ?? ''), 0n)), found.sumWei)
 })
 
-test('a payment that is refused does not count, and what is prepared already comes last', async () => {
+test('a refused payment does not count and hides none, and what is prepared comes last', async () => {
   const bought = await world.pay(5, BASIC)
   const [refused, waiting, fresh] = (await pay([6, BASIC - 51n], [7, BASIC - 52n], [8, BASIC - 53n])) as [
     Paid,
@@ -124,10 +124,11 @@ test('a payment that is refused does not count, and what is prepared already com
   await world.pool`UPDATE nodes SET payment_id = ${await idOf(refused)}, cohort = NULL WHERE node_id = ${node?.node_id}`
   const heldFor = { heldFor: 'wrongAmount' as const, before: FAR, again: false }
   const order = (await readHeldBefore(world.pool, heldFor, 500)).map(({ id }) => id)
-  assert.deepEqual(order, [await idOf(refused), await idOf(fresh), await idOf(waiting)])
+  assert.deepEqual(order, [await idOf(fresh), await idOf(waiting), await idOf(refused)])
   const { count, sumWei, says, results } = (await all({ before: FAR, dryRun: true })).json
   const counted = owed([waiting, fresh])
   assert.deepEqual([count, sumWei, results.length, /^2 would be held/.test(says)], [2, counted, 3, true], says)
+  assert.match(says, new RegExp(`In no file: 1 \\(payments ${await idOf(refused)}\\)\\. Its node was expelled`))
   const done = (await all({ before: FAR, sumWei })).json
   assert.deepEqual([done.count, done.sumWei, /^2 are held/.test(done.says)], [2, counted, true], done.says)
   assert.deepEqual(paysOf(done.safeBatches), oweEach([fresh, waiting]))
@@ -185,16 +186,72 @@ test('the command previews, asks, and writes the file', async () => {
   const run = (more: string[], typed?: string) => runHere([...words, ...more], worldEnv(world), typed)
   const dry = await run(['--dry-run', '--json'])
   assert.deepEqual([dry.code, JSON.parse(dry.out).sumWei], [0, owed(late)], dry.err)
+  const bare = await run(['--before', 'in 1 h', '--dry-run'])
+  assert.equal(bare.code, 2, 'given twice')
+  const dated = await runHere(
+    ['payments', 'refund-all', 'wrongAmount', '--before', '2020-01-01', '--dry-run'],
+    worldEnv(world),
+  )
+  assert.match(dated.out, /^0 would be held/)
   const lost = await run(['--yes'])
   assert.deepEqual([lost.code, /--safe-file/.test(lost.err)], [2, true], lost.err)
   assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
-  assert.equal((await run(['--safe-file', path], 'n')).code, 1)
+  const nowhere = await run(['--safe-file', join(path, 'no', 'folder.json'), '--yes'])
+  assert.deepEqual([nowhere.code, /cannot be written/.test(nowhere.err)], [1, true], nowhere.err)
+  const declined = await run(['--safe-file', path], 'n')
+  assert.equal(declined.code, 1)
+  assert.match(
+    declined.err,
+    /2 would be held for their refunds, 0\.019999999999999917 ether in all, paid from .* UTC to .* UTC\.\nOf it 0\.019999999999999917 ether may be sent now, in one file\./,
+  )
   assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
   const done = await run(['--safe-file', path, '--yes', '--json'])
   assert.equal(done.code, 0, done.err)
   for (const { txHash } of late) assert.equal(await standingOf(world, txHash), 'held refunding')
   assert.deepEqual(paysOf(JSON.parse(done.out).safeBatches), oweEach(late), done.out)
   assert.deepEqual(paysOf([JSON.parse(readFileSync(path, 'utf8'))]), oweEach(late))
+  const over = await run(['--safe-file', path, '--again', '--yes'])
+  assert.deepEqual([over.code, /refunds\.json exists already, and is left as it is/.test(over.err)], [1, true])
+})
+
+test('the file of a confirmed proposal reaches the person who confirms, or nothing is confirmed', async () => {
+  const late = await pay([5, BASIC - 61n])
+  await world.chain.increaseTime(1_000)
+  await finalize()
+  assert.equal((await desk.post('second-person', { aboveWei: '1' })).status, 200)
+  const asked = await all({ before: FAR, sumWei: owed(late) })
+  const confirm = (...more: string[]) =>
+    runHere(['proposals', 'confirm', String(asked.json.proposal.id), '--yes', ...more], {
+      ...worldEnv(world),
+      ADMIN_KEY: KEYS.map(({ label, key }) => `${label}:${key}`).join(),
+    })
+  const lost = await confirm()
+  assert.deepEqual([lost.code, /--safe-file/.test(lost.err)], [2, true], lost.err)
+  assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
+  const path = join(temporaryDirectory(), 'confirmed.json')
+  const done = await confirm('--safe-file', path)
+  assert.equal(done.code, 0, done.err)
+  assert.match(done.out, /^Confirmed\. 1 are held for their refunds, 0\.009999999999999939 ether in all/)
+  assert.match(done.err, /Written to .*confirmed\.json: 0\.009999999999999939 ether in 1 transfers\./)
+  assert.deepEqual(paysOf([JSON.parse(readFileSync(path, 'utf8'))]), oweEach(late))
+  await world.pool`UPDATE ledger_state SET second_person_wei = NULL`
+})
+
+test('no command makes a file that nobody gets', async () => {
+  const [late] = await pay([6, BASIC - 71n])
+  await finalize()
+  for (const words of [
+    ['payments', 'refund-batch', late?.txHash ?? ''],
+    ['referrals', 'file'],
+  ]) {
+    const lost = await runHere([...words, '--yes'], worldEnv(world))
+    assert.deepEqual([lost.code, /--safe-file/.test(lost.err)], [2, true], lost.err)
+  }
+  const decide = ['payments', 'decide', 'refund-prepare', '--held-for', 'wrongAmount', '--yes']
+  assert.equal((await runHere(decide, worldEnv(world))).code, 0)
+  assert.equal(await standingOf(world, late?.txHash ?? '0x'), 'held refunding')
+  const made = await world.pool`SELECT FROM audit WHERE action = 'refundFileMade' AND subject = ${late?.txHash ?? ''}`
+  assert.equal(made.count, 0)
 })
 
 test('files have as many transfers as a Safe sends in one transaction, and none is lost', async () => {

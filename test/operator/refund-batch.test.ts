@@ -69,13 +69,16 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   for (const txHash of [first, second]) assert.equal((await refund(txHash, paid)).json.alarm, null)
 })
 
-test('a payment under several identifiers is refunded once, and a repeat shows the first file', async () => {
+test('a payment under several names is refunded once, and by one file unless asked again', async () => {
   const txHash = await heldPayment(5, BASIC - 31n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
   const [row] = await world.pool`SELECT id FROM payments WHERE tx_hash = ${txHash}`
   const capitals = `0x${txHash.slice(2).toUpperCase()}`
-  const prepare = async (payments: unknown) => (await desk.post('payments/refunds/prepare', { payments })).json
+  const prepare = async (payments: unknown, more: object = {}) =>
+    (await desk.post('payments/refunds/prepare', { payments, ...more })).json
+  const held = await prepare([txHash], { holdOnly: true })
+  assert.deepEqual([held.safeBatch, held.sendNowWei], [null, String(BASIC - 31n)], 'held, and in no file')
   const first = await prepare([txHash, capitals, row?.id, txHash])
   assert.deepEqual(
     first.results.map(({ payment, refusal }: { payment: string; refusal: string | null }) => [payment, refusal]),
@@ -89,25 +92,25 @@ test('a payment under several identifiers is refunded once, and a repeat shows t
 
   const [made] =
     await world.pool`SELECT iso(at) AS at FROM audit WHERE action = 'refundFileMade' AND subject = ${txHash}`
-  const again = await prepare([row?.id])
-  const later = await prepare([capitals])
-  for (const { results, safeBatch } of [again, later]) {
+  for (const again of [false, true]) {
+    const { results, safeBatch, sendNowWei } = await prepare([capitals], { again })
     assert.equal(results[0].prepared.fileMadeAt, made?.at)
     assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that one was sent`))
-    assert.equal(safeBatch.transactions.length, 1)
+    assert.deepEqual([safeBatch?.transactions.length ?? 0, sendNowWei], again ? [1, String(BASIC - 31n)] : [0, '0'])
   }
   // Cancelled and prepared again, while the file still exists.
   await desk.post(`payments/${txHash}/refund/cancel`, {})
   assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
 })
 
-test('of two simultaneous requests for a file, one gets the other’s', async () => {
+test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
   const answers = await Promise.all([1, 2].map(() => desk.post('payments/refunds/prepare', { payments: [txHash] })))
-  const heard = answers.filter(({ json }) => json.results[0].prepared.fileMadeAt !== null)
-  assert.equal(heard.length, 1)
+  for (const isTold of [false, true])
+    assert.equal(answers.filter(({ json }) => (json.results[0].prepared.fileMadeAt !== null) === isTold).length, 1)
+  assert.equal(answers.filter(({ json }) => json.safeBatch !== null).length, 1)
 })
 
 test('the file has the Transaction Builder’s checksum, with any order of fields', () => {

@@ -52,10 +52,14 @@ export const PAYMENTS: readonly Command[] = [
     group: 'decide',
     summary: 'prepare several refunds, and write the file with which a Safe pays them',
     details: `Prepares up to 100, as "payments refund-prepare" does. The file for Safe's Transaction Builder has a transfer to each payer
-whom you may pay now. Run it again until it has all of them, and send only one file: the answer shows when you made the first. Then
-record the Safe's transaction for each payment with "payments refund".`,
+whom you may pay now. Run it again for the others: later files leave out what a file pays. Record the Safe's transaction for each
+payment with "payments refund".`,
     args: [{ name: 'payments', help: 'the payments, by transaction or row id, separated by commas' }],
-    options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON },
+    options: {
+      'safe-file': { value: 'file', help: 'where to write the file' },
+      again: { help: 'also what an earlier file pays; only if nobody sent that file' },
+      ...REASON,
+    },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
     load: async () => (await import('../desk/payments.ts')).refundBatch,
   },

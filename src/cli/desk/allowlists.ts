@@ -28,7 +28,7 @@ async function add(call: Call): Promise<ExitCode> {
       throw new UsageError(`--file: ${file} cannot be read (${codeOf(error)})`)
     })
     const { preview } = list
-    const asIs = { ...preview, changed: false }
+    const asIs = { ...preview, dryRun: true, changed: false }
     if (preview.root === null) {
       await out.result(asIs, () => problemsInWords(preview).join('\n'))
       return EXIT.negative

@@ -139,7 +139,10 @@ async function decide(call: Call, deps: OperatorDeps, payments: readonly string[
   const { args, values, flags } = call
   const reason = values.reason === undefined ? {} : { reason: values.reason }
   if (args.decision === 'refund-prepare')
-    return accepted(await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call).results
+    return accepted(
+      await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments], holdOnly: true }),
+      call,
+    ).results
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
   const input = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
   return accepted(await decideMany(deps, actorHere(), input), call).results

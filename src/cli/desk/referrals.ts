@@ -1,42 +1,49 @@
-// The commands `referrals add`, which reads a list of codes, and `referrals file`, which writes the file from which a Safe pays the commissions that
-// are due. Nothing here can send ether.
-
+// The commands `referrals add`, which reads a list of codes and shows what it changes, and `referrals file`, which writes the file from which a Safe
+// pays the commissions that are due. Nothing here can send ether.
 import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../lib/errors.ts'
-import { registerReferrals } from '../../operator/acts/referrals/codes.ts'
-import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
+import { type RegisteredReferrals, registerReferrals } from '../../operator/acts/referrals/codes.ts'
 import { resultLine } from '../../operator/define-act.ts'
+import { withTimes } from '../../operator/input.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { accepted, fieldsOf, type View } from '../operator.ts'
-import { mustAgree } from '../output.ts'
-import { writeSafeFile } from './payments.ts'
+import { mustAgree, preview } from '../output.ts'
+import { MAKES_FILES } from './safe-file.ts'
+
+const FILE = { file: { help: 'the list, as CSV', value: 'path', required: true } }
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'referrals add': {
-    options: { file: { help: 'the list, as CSV', value: 'path', required: true } },
+    options: FILE,
     leavesOut: ['rows'],
     run: addCodes,
   },
-  'referrals file': {
-    options: { 'safe-file': { value: 'file', help: 'where to write the file' } },
-    run: writeCommissions,
-  },
+  'referrals file': MAKES_FILES,
 }
 
 async function addCodes(call: Call): Promise<ExitCode> {
-  const { file = '', ...values } = call.values
+  const isDry = call.flags.has('dry-run')
   return await withOperator(call.io, async (deps) => {
-    const rows = await readText(file)
-    await mustAgree(call, 'Register these codes?')
-    const asked = { ...fieldsOf({ ...call, values }), rows }
-    const done = accepted(await registerReferrals(deps, actorHere(), asked), call)
+    const rows = await readText(call.values.file ?? '')
+    const asked = withTimes(registerReferrals.operation.fields, { ...fieldsOf(call, FILE), rows })
+    const register = async (dryRun: boolean) =>
+      accepted(await registerReferrals(deps, actorHere(), { ...asked, dryRun }), call, { rows: '--file' })
+    const found = await register(true)
+    const foundInWords = [...found.first, ...moreOf(found), resultLine(registerReferrals.operation, found)].join('\n')
+    if (isDry) return await call.out.result(found, foundInWords).then(() => EXIT.done)
+    preview(call, foundInWords)
+    if (found.changed > 0) await mustAgree(call, 'Register these codes?')
+    const done = await register(false)
     await call.out.result(done, () => resultLine(registerReferrals.operation, done))
     return EXIT.done
   })
 }
+
+const moreOf = ({ codes, first }: RegisteredReferrals) =>
+  codes > first.length ? [`… and ${codes - first.length} more`] : []
 
 /** A file that was written by any spreadsheet. Bytes that are no text would be bad lines. */
 async function readText(path: string): Promise<string> {
@@ -44,14 +51,4 @@ async function readText(path: string): Promise<string> {
     throw new UsageError(`--file: ${path} cannot be read (${codeOf(error)})`)
   })
   return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
-}
-
-async function writeCommissions(call: Call): Promise<ExitCode> {
-  const { 'safe-file': _, ...values } = call.values
-  return await withOperator(call.io, async (deps) => {
-    const batch = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
-    await call.out.result(batch, () => resultLine(fileCommissions.operation, batch))
-    await writeSafeFile(call, batch)
-    return EXIT.done
-  })
 }

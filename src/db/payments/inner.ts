@@ -113,12 +113,17 @@ export interface OrphanOfResidue {
 /** Orphaned inner transfers in a residue's block, settled ones first. */
 export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise<OrphanOfResidue[]> {
   return await sql<OrphanOfResidue[]>`
-    SELECT q.ref, q.tx_hash AS "txHash",
-      (EXISTS (SELECT FROM nodes n WHERE n.ref = q.ref) OR EXISTS (SELECT FROM refunds r WHERE r.payment_ref = q.ref)) AS settled
+    SELECT q.ref, q.tx_hash AS "txHash", ${isSettled(sql)} AS settled
     FROM payments q JOIN payments p ON p.wallet = q.wallet AND p.block_time = q.block_time
     WHERE p.id = ${residueId} AND p.tx_hash IS NULL AND ${isOrphanedInner(sql)} ORDER BY settled DESC, q.id`
 }
 
+/** SQL: true for a residue `p` of whose value a part has a node or was refunded, so that it is not decided in one piece. */
+export const isSpent = (sql: Sql) => sql`(p.tx_hash IS NULL AND EXISTS (SELECT FROM payments q
+  WHERE q.wallet = p.wallet AND q.block_time = p.block_time AND ${isOrphanedInner(sql)} AND ${isSettled(sql)}))`
+
+const isSettled = (sql: Sql) =>
+  sql`(EXISTS (SELECT FROM nodes n WHERE n.ref = q.ref) OR EXISTS (SELECT FROM refunds r WHERE r.payment_ref = q.ref))`
 const isOrphanedInner = (sql: Sql) => sql`(q.state = 'orphaned' AND q.inner_index > 0 AND q.tx_hash IS NOT NULL)`
 
 /** Stores inner transfers from wallets. Other accounts paid the fees of these transactions. */

@@ -4,6 +4,7 @@ import type { Evidence, HoldReason } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
+import { isSpent } from './inner.ts'
 import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
@@ -70,13 +71,16 @@ export interface HeldPayment {
   id: number
   valueWei: Wei
   isPrepared: boolean
+  /** When it was paid: the time of its block, ISO 8601. */
+  paidAt: string
   /** How many such payments there are, beyond the limit too. */
   total: number
 }
 
 /**
  * Payments in blocks before a time that are held for a reason, or whose refund is prepared after that. Leaves out refunds that a file pays, unless
- * asked for them `again`. What no earlier act has prepared or filed comes first, then the oldest, so that each act gets further.
+ * asked for them `again`. What no earlier act has prepared or filed comes first, then the oldest, so that each act gets further. What an act always
+ * refuses comes last, so that it never hides the rest.
  */
 export async function readHeldBefore(
   sql: Sql,
@@ -85,12 +89,16 @@ export async function readHeldBefore(
 ): Promise<HeldPayment[]> {
   const filedAt = sql`(SELECT max(a.at) FROM audit a WHERE a.action = 'refundFileMade' AND a.detail -> 'after' ->> 'ref' = p.ref)`
   return await sql<HeldPayment[]>`
-    SELECT id, value_wei AS "valueWei", reason = 'refunding' AS "isPrepared", count(*) OVER () AS total FROM payments p
+    SELECT id, value_wei AS "valueWei", reason = 'refunding' AS "isPrepared", iso(block_time) AS "paidAt", count(*) OVER () AS total FROM payments p
     WHERE state = 'held' AND block_time < to_timestamp(${before}) AND (reason = ${heldFor} OR reason = 'refunding'
       AND (SELECT v.evidence ->> 'heldFor' FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) = ${heldFor}
       AND (${again} OR ${filedAt} IS NULL))
-    ORDER BY reason = 'refunding', ${filedAt} NULLS FIRST, block_number, id LIMIT ${limit}`
+    ORDER BY ${isRefused(sql)}, reason = 'refunding', ${filedAt} NULLS FIRST, block_number, id LIMIT ${limit}`
 }
+
+/** SQL: true for a payment `p` whose node was expelled, or whose value is partly spent. */
+const isRefused = (sql: Sql) =>
+  sql`(${isSpent(sql)} OR EXISTS (SELECT FROM nodes n WHERE n.payment_id = p.id AND n.cohort IS NULL))`
 
 /** Marks as final the refunds in followed blocks up to a final height. */
 export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {

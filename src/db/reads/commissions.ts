@@ -86,7 +86,9 @@ export interface DueCommission extends CommissionLine {
   believedWei: bigint
   /** Negative if we have paid more than has been earned so far. Later commissions offset it. */
   dueWei: bigint
-  /** When the latest payment file for this line was made, ISO 8601; null if there is none, or if a payment was recorded since. */
+  /** How much of it files pay whose payment is not recorded yet. A file made `again` replaces all earlier ones. */
+  filedWei: bigint
+  /** When the latest of these files was made, ISO 8601; null if there is none. */
   fileMadeAt: string | null
 }
 
@@ -101,6 +103,17 @@ export async function readBelievedMints(
     WHERE p.codes IS NOT NULL AND n.proof = 'believed' AND n.block_number <= ${final} ORDER BY 1 DESC LIMIT ${limit}`
 }
 
+/** The files of a line `l` whose payment is not recorded. A payment belongs to a file with exactly its amount. */
+const filesOf = (sql: Sql) => sql`(
+  SELECT coalesce(sum((files - paid) * wei), 0) AS "filedWei", iso(max(at)) AS "fileMadeAt"
+  FROM (SELECT wei, count(*) AS files, max(at) AS at, (SELECT count(*) FROM refunds r
+      WHERE r.commission_of = l.code AND r.to_address = l.payee AND r.value_wei = wei AND r.recorded_at >= min(a.at)) AS paid
+    FROM (SELECT at, (after ->> 'valueWei')::numeric AS wei, max(id) FILTER (WHERE after ->> 'again' = 'true') OVER () AS latest, id
+      FROM (SELECT at, id, detail -> 'after' AS after FROM audit WHERE subject = l.code AND action = 'commissionFileMade') made
+      WHERE after ->> 'payee' = l.payee) a
+    WHERE id >= coalesce(latest, 0) GROUP BY wei) g
+  WHERE files > paid)`
+
 /**
  * Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. What only one
  * provider reports is not due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
@@ -114,16 +127,13 @@ export async function readDueCommissions(
   const lines: Fragment = sql.unsafe(payee === null ? COMMISSIONS : OWN_COMMISSIONS)
   return await sql<DueCommission[]>`
     ${payee === null ? sql`` : ownCodes}
-    SELECT *, greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
-        least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei", (
-      SELECT iso(max(a.at)) FROM audit a WHERE a.subject = code AND a.action = 'commissionFileMade'
-        AND a.detail -> 'after' ->> 'payee' = payee AND a.at > coalesce((
-          SELECT max(f.recorded_at) FROM refunds f WHERE f.commission_of = code AND f.to_address = payee), '-infinity')) AS "fileMadeAt"
+    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
+        least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei"
     FROM (SELECT ${sql.unsafe(LINE)},
         coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at > now), 0) AS "waitingWei",
         coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at <= now AND proof = 'believed'), 0) AS "believedWei"
       FROM (${lines}) c, (SELECT to_timestamp(coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)) AS now) n
       WHERE (kind = 'paid' OR minted_block <= ${final}) ${payee === null ? sql`` : sql`AND c.payee = ${payee}`}
-      GROUP BY code, payee) l
+      GROUP BY code, payee) l LEFT JOIN LATERAL ${filesOf(sql)} f ON true
     ORDER BY code, payee`
 }

@@ -92,6 +92,11 @@ export interface TierRow {
   planned: ReturnType<typeof plannedTier>[]
 }
 
+/** The ids of all tiers. */
+export async function readTierIds(sql: Sql): Promise<string[]> {
+  return (await sql<{ id: string }[]>`SELECT DISTINCT tier_id AS id FROM tiers`).map(({ id }) => id)
+}
+
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
   const places = await countPlaces(sql)

@@ -1,10 +1,10 @@
-// Reads request bodies: at most 16 KiB, and a JSON object if the route requires one. Owns how much of a request we ever hold in memory. It must never
-// decide what fields mean.
+// Reads request bodies: at most what the route takes, and a JSON object if the route requires one. Owns how much of a request we ever hold in memory.
+// It must never decide what fields mean.
 import type { IncomingMessage } from 'node:http'
-import { type Refusal, refuse } from '../refusals.ts'
+import { type Refusal, refuse, refuseTooLarge } from '../refusals.ts'
 
-/** The largest body that we accept. The largest that we expect has a few hundred bytes. */
-const BODY_BYTES_MAX = 16 * 1024
+/** The largest body that we accept, unless the route takes long texts. The largest that we expect has a few hundred bytes. */
+export const BODY_BYTES_MAX = 16 * 1024
 /** How deep a body may be nested. None of our fields is nested; unknown fields may be, within reason. */
 const DEPTH_MAX = 32
 /** How many bytes of a refused body we still read before we cut the caller off, so that they can read the refusal. */
@@ -23,9 +23,9 @@ export interface JsonObject {
 /** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body counts as an empty object. */
 export async function readJsonBody(
   request: IncomingMessage,
-  { orNothing }: { orNothing: boolean },
+  { orNothing, bytesMax }: { orNothing: boolean; bytesMax: number },
 ): Promise<JsonObject | Refusal> {
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, bytesMax)
   if (!Buffer.isBuffer(bytes)) return bytes
   if (orNothing && bytes.length === 0) return {}
   if (!isPlainJson(request)) return refuse('badBody')
@@ -43,12 +43,12 @@ export async function readJsonBody(
 
 /** True if we need not wait for an unwanted body: Node discards a GET's body once the answer is sent. */
 export function passesBy(request: IncomingMessage): boolean {
-  return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
+  return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request, BODY_BYTES_MAX)
 }
 
-/** Reads and discards an unwanted body, up to the same size. Null on success. */
+/** Reads and discards an unwanted body of up to 16 KiB. Null on success. */
 export async function skipBody(request: IncomingMessage): Promise<Refusal | null> {
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, BODY_BYTES_MAX)
   return Buffer.isBuffer(bytes) ? null : bytes
 }
 
@@ -64,24 +64,24 @@ function isShallow(value: unknown, depthLeft: number): boolean {
   return depthLeft > 0 && Object.values(value).every((inner) => isShallow(inner, depthLeft - 1))
 }
 
-function announcesTooMuch(request: IncomingMessage): boolean {
-  return Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX
+function announcesTooMuch(request: IncomingMessage, bytesMax: number): boolean {
+  return Number(request.headers['content-length'] ?? 0) > bytesMax
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
-  if (announcesTooMuch(request)) {
+function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer | Refusal> {
+  if (announcesTooMuch(request, bytesMax)) {
     drainRefused(request)
-    return Promise.resolve(refuse('bodyTooLarge'))
+    return Promise.resolve(refuseTooLarge(bytesMax))
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size <= BODY_BYTES_MAX) return void chunks.push(chunk)
+      if (size <= bytesMax) return void chunks.push(chunk)
       request.off('data', onData)
       drainRefused(request)
-      resolve(refuse('bodyTooLarge'))
+      resolve(refuseTooLarge(bytesMax))
     }
     request.on('data', onData)
     request.on('end', () => resolve(Buffer.concat(chunks)))

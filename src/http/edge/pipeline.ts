@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refusalOfFault, refuse } from '../refusals.ts'
 import type { Call, Outcome, Route, Target } from '../route.ts'
 import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
-import { passesBy, readJsonBody, skipBody } from './body.ts'
+import { BODY_BYTES_MAX, passesBy, readJsonBody, skipBody } from './body.ts'
 import { clientFinder } from './client-address.ts'
 import { keyCheck, refuseUnscoped } from './key-check.ts'
 import { Limits } from './limits.ts'
@@ -111,7 +111,8 @@ function conditionsOf({ raw, cookies }: Call, sessionCookie: string): Conditiona
 
 async function afterBody(route: Route, call: Call): Promise<Outcome> {
   if (route.takesJson) {
-    const body = await readJsonBody(call.raw, { orNothing: route.takesJson === 'orNothing' })
+    const { takesJson, bodyBytesMax: bytesMax = BODY_BYTES_MAX } = route
+    const body = await readJsonBody(call.raw, { orNothing: takesJson === 'orNothing', bytesMax })
     if (isRefusal(body)) return body
     call.body = body
   } else {

@@ -4,12 +4,18 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type DistributionRow, readDistributions, readStats, readTiers } from '../../db/reads/public-api.ts'
+import {
+  type DistributionRow,
+  readDistributions,
+  readStats,
+  readTierIds,
+  readTiers,
+} from '../../db/reads/public-api.ts'
 import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { assetRoute, pagePolicy } from '../edge/assets.ts'
-import { cachedResponseOf } from '../edge/memo.ts'
+import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
@@ -182,7 +188,7 @@ function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
 
 /** The routes of all pages and of the files they load. */
 export function pages(tools: Tools): Route[] {
-  const { cached, deps } = tools
+  const { cached, deps, queryReplica } = tools
   const { settings } = deps
   const { publicRpcUrl, frameAncestors, site } = settings
   const logo = site?.brand.logo ?? null
@@ -194,6 +200,9 @@ export function pages(tools: Tools): Route[] {
   const indexHtml = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
   const style = styleSource(indexHtml)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
+  const memo = createMemo<readonly string[]>({ clock: deps.monotonicClock, changes: deps.changes, bytesOf: () => 0 })
+  const tierIds = async () => memo.get('', SOLD_KEPT_SEC * 1000, () => queryReplica(readTierIds))
+  const hasTier = async (id: string) => (await tierIds().catch(noneWhileAway))?.includes(id)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const selling = (path: string, params: Params) => async () =>
     withHead(indexHtml, settings, { path, params, served: await readServed(tools, params) })
@@ -206,9 +215,10 @@ export function pages(tools: Tools): Route[] {
           ? (params) => cachedResponseOf(withHead(indexHtml, settings, { path, params }))
           : withHead(indexHtml, settings, { path }),
       )
-    return pageRoute(path, policy, (params) => {
-      // All ids that no tier can have share one page, so it must not show any of them.
-      const shown = TIER_ID_FORM.test(params.id ?? '') ? params : {}
+    return pageRoute(path, policy, async (params) => {
+      // All ids that no tier has share one page, so it must not show any of them.
+      const { id = '' } = params
+      const shown = TIER_ID_FORM.test(id) && (await hasTier(id)) ? params : {}
       return cached(`page ${path} ${shown.id ?? ''}`, SOLD_KEPT_SEC, selling(path, shown))
     })
   }

@@ -133,7 +133,8 @@ export interface NamedPayment {
 export const namedAs = (payment: string): NamedPayment => ({ payment, key: parsePayment(payment) ?? null })
 
 /** The length of a hash. */
-const NAME = field.text('', { max: 66 })
+const NAME_CHARS_MAX = 66
+const NAME = field.text('', { max: NAME_CHARS_MAX })
 const isName = (value: unknown) => Number.isSafeInteger(value) || NAME.parse(value) !== undefined
 
 /** The payments of an act on several. */
@@ -141,7 +142,12 @@ export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transactio
   value: 'payments',
   otherwise: [],
   form: `a list of 1 to ${MANY_MAX} payments, each a transaction hash or a row id`,
-  schema: { type: 'array', minItems: 1, maxItems: MANY_MAX, items: { type: ['string', 'integer'] } },
+  schema: {
+    type: 'array',
+    minItems: 1,
+    maxItems: MANY_MAX,
+    items: { type: ['string', 'integer'], maxLength: NAME_CHARS_MAX },
+  },
   parse: (value) =>
     Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX && value.every(isName)
       ? value.map((payment) => namedAs(String(payment)))

@@ -3,16 +3,28 @@ import { adminDocument } from '../../support/http-contract.ts'
 
 const PREFIX = '/api/admin/'
 
-interface Operation {
-  requestBody?: { content: { 'application/json': { schema: { properties?: object } } } }
+export interface FieldSchema {
+  $ref?: string
+  type?: unknown
+  maxLength?: number
+  maxItems?: number
+  items?: FieldSchema
 }
+
+interface Operation {
+  requestBody?: { content: { 'application/json': { schema: { properties?: Record<string, FieldSchema> } } } }
+}
+
+const resolved = (schema: FieldSchema): FieldSchema =>
+  schema.$ref === undefined ? schema : adminDocument.components.schemas[schema.$ref.split('/').at(-1) ?? '']
 
 export const ACTS = Object.entries(adminDocument.paths as Record<string, { post?: Operation }>).flatMap(
   ([path, { post }]) => {
     if (!post || !path.startsWith(PREFIX)) return []
     const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-    const fields = Object.keys(post.requestBody?.content['application/json'].schema.properties ?? {})
-    return [{ path: path.slice(PREFIX.length), params, fields }]
+    const properties = Object.entries(post.requestBody?.content['application/json'].schema.properties ?? {})
+    const schemas = Object.fromEntries(properties.map(([name, schema]) => [name, resolved(schema)]))
+    return [{ path: path.slice(PREFIX.length), params, fields: Object.keys(schemas), schemas }]
   },
 )
 

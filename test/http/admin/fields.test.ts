@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runHere, worldEnv } from '../../support/cli.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
-import { ACTS, FIELDS } from './documented.ts'
+import { ACTS, FIELDS, type FieldSchema } from './documented.ts'
 
 /** Unknown fields that a refusal names. */
 const NAMED_MAX = 5
@@ -17,6 +17,12 @@ const IN_PATH: Record<string, string> = {
   code: 'none',
   address: `0x${'12'.repeat(20)}`,
   root: `0x${'34'.repeat(32)}`,
+}
+
+/** A value as long as its schema allows; each character takes six bytes. */
+function largestOf({ type, maxLength, maxItems, items }: FieldSchema): unknown {
+  if (type === 'array') return Array.from({ length: maxItems ?? 1 }, () => largestOf(items ?? {}))
+  return '\u0001'.repeat(maxLength ?? 1)
 }
 
 /** A path with a value in place of each parameter. */
@@ -53,6 +59,16 @@ describe('an act', () => {
       }
     }
     assert.equal(await audited(), before, 'nothing was done')
+  })
+
+  it('reads the largest body that its schema allows, however it is escaped', async () => {
+    for (const { path, schemas } of ACTS) {
+      const body = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, largestOf(schema)]))
+      const { json } = await desk.post(filled(path), { ...body, surprise: 1 })
+      assert.match(json.error, /unknown field "surprise"/, path)
+    }
+    const tooLarge = await desk.post('pause', { reason: 'x'.repeat(100_000) })
+    assert.match(tooLarge.json.error, /The body is larger than \d+ KiB/)
   })
 
   it('accepts each documented field with any values in the others', async () => {

@@ -38,11 +38,12 @@ test('300 rows fit into a request; they are previewed, entered once, and listed 
   const body = { rows: csvOf(rows), label: 'first phase', reason: 'whitelist' }
   const said = { root, entries: 300, allocated: 900, badLines: 0, duplicates: 0, badChecksums: 0, problems: [] }
   const preview = await desk.post('allowlists', { ...body, dryRun: true })
-  assert.deepEqual({ ...preview.json, says: '' }, { ...said, changed: false, says: '' })
+  assert.deepEqual({ ...preview.json, says: '' }, { ...said, dryRun: true, changed: false, says: '' })
+  assert.equal(preview.json.says, `Valid, not entered: ${root}, 300 wallets, 900 nodes in all.`)
   assert.equal(await stored(), 0)
   assert.equal((await desk.service.get(`/api/allowlists/${root}/${addressOf(0)}`)).status, 404)
   const entered = await desk.post('allowlists', body)
-  assert.deepEqual({ ...entered.json, says: '' }, { ...said, changed: true, says: '' })
+  assert.deepEqual({ ...entered.json, says: '' }, { ...said, dryRun: false, changed: true, says: '' })
   assert.equal((await desk.post('allowlists', body)).json.changed, false)
   assert.deepEqual([...(await acts())], [{ action: 'allowlistEntered', subject: root }])
   const [{ enteredAt: _, ...listed }] = (await desk.get('allowlists')).json.allowlists

@@ -106,7 +106,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
       await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), done } })
     })
     await confirm('Confirm')
-    await dialog().getByText('Confirmed, and done.').waitFor()
+    await dialog().getByText('Confirmed. Off: nothing needs a second person.').waitFor()
     assert.equal(await dialog().getByRole('button', { name: 'File for a Safe' }).count(), 2)
     await page.unrouteAll()
     await confirm('Done')

@@ -15,6 +15,7 @@ import {
 } from '../../../operator/act.ts'
 import { digested } from '../../../operator/acts/keys/secret.ts'
 import { type Operation, resultLine } from '../../../operator/define-act.ts'
+import { BODY_BYTES_MAX } from '../../edge/body.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -41,7 +42,7 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
     ...adminGuard(tools, Object.keys(scopes).length > 0 ? scopes : null),
     path: `/api/admin/${path}`,
     methods: [...(reading ? ['GET' as const] : []), ...(act ? ['POST' as const] : [])],
-    ...(act && { takesJson: 'orNothing' }),
+    ...(act && { takesJson: 'orNothing', bodyBytesMax: bodyBytesMaxOf(act) }),
     // A file is made only if someone reads it, so HEAD must not start one.
     ...(reading?.isFile && { noHead: true }),
     deadlineMs: DEADLINE_MS,
@@ -57,6 +58,25 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
       return outcomeOf(await reading.call(parts, actorOf(call, call.holder), input))
     },
   }
+}
+
+/** What a character of a text takes at most in JSON: `\u0000`. */
+const CHAR_BYTES_MAX = 6
+
+/** The largest body of an act: every text of its fields at its longest, however it is escaped, and room for everything else. */
+const bodyBytesMaxOf = ({ fields }: Operation): number =>
+  Object.values(fields).reduce((sum, { schema }) => sum + CHAR_BYTES_MAX * charsMaxOf(schema), BODY_BYTES_MAX)
+
+interface Lengths {
+  maxLength?: number
+  maxItems?: number
+  items?: Lengths
+}
+
+/** The most characters of a value. A shared component is short. */
+function charsMaxOf(schema: string | Lengths): number {
+  const { maxLength = 0, maxItems = 0, items = {} }: Lengths = typeof schema === 'string' ? {} : schema
+  return maxLength + (maxItems > 0 ? maxItems * charsMaxOf(items) : 0)
 }
 
 function outcomeOf(answer: Answer): Outcome {

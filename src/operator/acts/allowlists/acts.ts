@@ -25,6 +25,7 @@ export const listAllowlists = defineReading({
 
 /** A list, entered or previewed. `changed` is false if the ledger already had it, or if this is a preview. */
 export interface EnteredList extends ListPreview {
+  dryRun: boolean
   changed: boolean
 }
 
@@ -60,7 +61,7 @@ A list never changes: add a new one, and name it in the tier.`,
   },
   run: async ({ pool }: LedgerDb, actor, { rows, dryRun, ...of }): Promise<EnteredList | OperatorRefusal> => {
     const list = build(await readList([Buffer.from(rows)], POSTED_ENTRIES_MAX))
-    if (dryRun) return { ...list.preview, changed: false }
+    if (dryRun) return { ...list.preview, dryRun, changed: false }
     if (list.preview.root === null)
       return refuseField('invalid', 'rows', `has bad lines. ${problemsInWords(list.preview).join(' ')}`)
     return await enterList(pool, actor, list, of)
@@ -79,19 +80,19 @@ export async function enterList(
   if (root === null) throw new Error('a list with a bad line cannot be entered')
   return await inTransaction(pool, async (sql) => {
     const id = await insertAllowlist(sql, { root, label, entries, allocated, enteredBy: actor.name })
-    if (id === null) return { ...preview, changed: false }
+    if (id === null) return { ...preview, dryRun: false, changed: false }
     for (const part of parts) await insertAllowlistPart(sql, id, part)
     const after = { label, entries, allocated }
     await recordAct(sql, actor, { action: 'allowlistEntered', subject: root, after, reason })
     await notifyLedgerChanged(sql)
-    return { ...preview, changed: true }
+    return { ...preview, dryRun: false, changed: true }
   })
 }
 
-export function enteredInWords({ changed, ...preview }: EnteredList): string {
+export function enteredInWords({ dryRun, changed, ...preview }: EnteredList): string {
   const { root, entries, allocated } = preview
   if (root === null) return problemsInWords(preview).join(' ')
-  return `${changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
+  return `${dryRun ? 'Valid, not entered' : changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
 }
 
 /** What is wrong with a list, one problem a line. */

@@ -1,6 +1,6 @@
 // The operator's referral codes: who gets how much of the price if a payment names a code in its calldata. A version is never changed. A new version
 // takes effect at the block after the chain's head at the earliest, so payments already made keep their version. Nothing here sends money.
-
+import type { Sql } from '../../../db/core/sql.ts'
 import { insertReferral, type ReferralTerms, type ReferralVersion, readReferrals } from '../../../db/sale/referrals.ts'
 import { COMMISSION_BPS_MAX, codeOf, WAIT_SEC_MAX } from '../../../domain/payers/referrals.ts'
 import type { ChainRead, LedgerDb } from '../../../ports/contexts.ts'
@@ -88,10 +88,15 @@ the version of their block. To end a code, register it again with --closes-at.`,
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',
 })
 
-/** How many codes a list had, and how many of them are new or have a new version. */
+/** What a list does, previewed or done. */
 export interface RegisteredReferrals {
+  dryRun: boolean
+  /** How many codes the list has. */
   codes: number
+  /** How many of them are new or get a new version. */
   changed: number
+  /** The first codes, each with what changes for it, in words. */
+  first: string[]
 }
 
 const CODES_MAX = 1_000
@@ -103,7 +108,7 @@ export const registerReferrals = defineAct({
   command: 'referrals add',
   summary: 'register the referral codes of a list, all or none',
   details: `Each row of the file is code,payee,commissionBps, or as its first line says (in any order, with a note). Commas, semicolons or tabs
-separate its cells. If a line is bad, the command names it and registers nothing.`,
+separate its cells. Shows what changes, and asks. If a line is bad, the command names it and registers nothing.`,
   examples: ['referrals add --file <codes-file> --wait-sec 604800 --yes'],
   fields: {
     rows: field.ofForm<string>(`lines of code,payee,commissionBps, up to ${CODES_MAX}`, {
@@ -113,29 +118,51 @@ separate its cells. If a line is bad, the command names it and registers nothing
       form: `lines of code,payee,commissionBps, up to ${CODES_MAX}`,
       parse: (given) => (typeof given === 'string' && given.length <= CODES_CHARS_MAX ? given : undefined),
     }),
+    dryRun: field.flag('only show what would change'),
     ...SHARED,
   },
   onChain: true,
   asks: 'Register these codes?',
   change: async (
     changing,
-    { rows, reason: _, ...shared },
+    { rows, dryRun, reason: _, ...shared },
     deps: LedgerDb & ChainRead,
   ): Promise<RegisteredReferrals | OperatorRefusal> => {
     const { codes, problems } = await readCodes(rows, ROW, CODES_MAX)
     if (problems.length > 0) return refuseField('invalid', 'rows', `has bad lines. ${problems.join(' ')}`)
-    const done = await register(
-      changing,
-      deps,
-      codes.map((one) => ({ ...one, ...shared })),
-    )
+    const asked = codes.map((one) => ({ ...one, ...shared }))
+    const before = await readLatest(changing.sql)
+    const done = dryRun ? refuseTimes(asked) : await register(changing, deps, asked)
     if (isOperatorRefusal(done)) return done
-    return { codes: done.length, changed: done.filter(({ changed }) => changed).length }
+    const first = asked.slice(0, SHOWN_MAX).map((one) => changeInWords(one, before.get(one.code)))
+    const changed = asked.filter((one) => changedTerms(one, before.get(one.code)).length > 0).length
+    return { dryRun, codes: codes.length, changed, first }
   },
-  says: ({ codes, changed }) => `Registered ${changed}; no change for ${codes - changed}.`,
+  says: ({ dryRun, codes, changed }) =>
+    `${dryRun ? 'Would register' : 'Registered'} ${changed}; no change for ${codes - changed}.`,
 })
 
+/** How many codes a preview shows. */
+const SHOWN_MAX = 10
 const TERMS = ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as const
+
+const readLatest = async (sql: Sql) => new Map((await readReferrals(sql)).map((one) => [one.code, one]))
+
+/** The terms in which a code differs from its latest version; all terms if it is new. */
+const changedTerms = (asked: ReferralTerms, before: ReferralTerms | undefined) =>
+  TERMS.filter((name) => before?.[name] !== asked[name])
+
+function changeInWords(asked: ReferralTerms, before: ReferralTerms | undefined): string {
+  const { code, commissionBps, payee } = asked
+  if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}`
+  const changes = changedTerms(asked, before).map((name) => `${name} ${before[name] ?? '-'} -> ${asked[name] ?? '-'}`)
+  return `${code}: ${changes.join(', ') || 'no change'}`
+}
+
+function refuseTimes(asked: readonly ReferralTerms[]): OperatorRefusal | null {
+  const isWrong = asked.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt)
+  return isWrong ? refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`) : null
+}
 
 /** Gives each code a version with these terms, unless it has them. */
 async function register(
@@ -143,21 +170,20 @@ async function register(
   deps: LedgerDb & ChainRead,
   asked: readonly ReferralTerms[],
 ): Promise<RegisteredReferral[] | OperatorRefusal> {
-  if (asked.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt))
-    return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
+  const refusal = refuseTimes(asked)
+  if (refusal) return refusal
   await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
   // This locks the cursor, so that no payment in a later block is stored before these versions.
   const fromBlock = (await readNow(deps, sql)).number + 1
-  const latest = async () => new Map((await readReferrals(sql)).map((one) => [one.code, one]))
-  const known = await latest()
-  const changed = asked.filter((one) => TERMS.some((name) => known.get(one.code)?.[name] !== one[name]))
+  const known = await readLatest(sql)
+  const changed = asked.filter((one) => changedTerms(one, known.get(one.code)).length > 0)
   for (const one of changed) {
     const before = known.get(one.code)
     const version = (before?.version ?? 0) + 1
     await insertReferral(sql, one, { version, fromBlock, enteredBy: actor.name })
     record({ action: 'referralRegistered', subject: one.code, before, after: one })
   }
-  const now = await latest()
+  const now = await readLatest(sql)
   return asked.flatMap((one) => {
     const referral = now.get(one.code)
     return referral ? { referral, changed: changed.includes(one) } : []

@@ -17,12 +17,19 @@ import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
+import { AGAIN } from '../refunds/refund-many.ts'
 import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
+interface Due {
+  final: number
+  believes: boolean
+  note: string | null
+}
+
 /** The newest settled block. If there is none, nothing is due, and `note` says why. */
-async function readDue(deps: RefundDeps) {
+async function readDue(deps: RefundDeps): Promise<Due> {
   const { final, note, believesOne: believes } = await readHorizon(deps)
   return { final: final?.number ?? -1, believes, note: final === null && note ? `Nothing is settled: ${note}` : note }
 }
@@ -59,6 +66,7 @@ export const listCommissions = defineReading({
     'waitingWei',
     'believedWei',
     'dueWei',
+    'filedWei',
     'fileMadeAt',
   ],
 })
@@ -67,74 +75,76 @@ export const listCommissions = defineReading({
 export interface CommissionFile {
   commissions: DueCommission[]
   sendNowWei: bigint
-  /** What waits and why, or what rests on one provider; null if nothing does. */
+  /** What waits and why, what an earlier file pays, or what rests on one provider; null if nothing does. */
   note: string | null
   safeBatch: SafeBatch | null
 }
 
-function noteOf({
-  note,
-  believes,
-  waitingWei,
-  believedWei,
-}: Pick<DueCommission, 'waitingWei' | 'believedWei'> & { note: string | null; believes: boolean }) {
+/** What is not in the file, and why. */
+function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due & { again: boolean }): string | null {
+  const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
+  const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ether`
   const believed = believes
     ? `${ether} of what was earned is by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Ask again once another provider answers.`
-  const waiting = `${inEther(waitingWei)} ether waits for the time that its codes set.`
-  return (
-    [note, waitingWei > 0n ? waiting : null, believedWei > 0n ? believed : null]
-      .filter((part) => part !== null)
-      .join(' ') || null
-  )
+  const filed = again ? [] : lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
+  const notes = [
+    note,
+    waitingWei > 0n ? `${inEther(waitingWei)} ether waits for the time that its codes set.` : null,
+    believedWei > 0n ? believed : null,
+    filed.length > 0 ? `Left out, because earlier files pay it: ${filed.map(filedInWords).join(', ')}.` : null,
+  ]
+  return notes.filter((part) => part !== null).join(' ') || null
 }
 
-/** The sum of what is due. Overpaid codes do not reduce it. */
-const sumOf = (commissions: readonly DueCommission[]): bigint =>
-  commissions.reduce((sum, { dueWei }) => sum + (dueWei > 0n ? dueWei : 0n), 0n)
+const filedInWords = ({ code, filedWei, fileMadeAt }: DueCommission) =>
+  `${code} (${inEther(filedWei)} ether, ${fileMadeAt})`
+
+/** What a file pays for a line: what is due, without what an earlier file pays. */
+const payOf = ({ dueWei, filedWei }: DueCommission, again: boolean): bigint => (again ? dueWei : dueWei - filedWei)
+
+const toPay = (lines: readonly DueCommission[], again: boolean) => lines.filter((line) => payOf(line, again) > 0n)
+
+/** The sum of a file. Overpaid codes do not reduce it. */
+const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
+  toPay(lines, again).reduce((sum, line) => sum + payOf(line, again), 0n)
 
 export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
   scope: 'decide',
   command: 'referrals file',
   summary: 'make the file with which a Safe pays all commissions that are due',
-  details: `The file is for Safe's Transaction Builder, with a transfer for each code. Send only one file: the answer says when an earlier one was made.
-Then record the Safe's transaction for each code with "referrals paid".`,
+  details: `The file is for Safe's Transaction Builder, with a transfer for each code. Later files leave out what a file pays. Record the Safe's
+transaction for each code with "referrals paid".`,
   examples: ['referrals file --safe-file commissions.json'],
-  fields: { reason: field.REASON },
+  fields: { again: AGAIN, reason: field.REASON },
   onChain: true,
+  makesFiles: () => true,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
-  sum: async (sql) => sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true })),
-  run: async (deps: RefundDeps, actor, { reason }): Promise<CommissionFile> => {
+  sum: async (sql, { again }) =>
+    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true }), again),
+  run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
     const due = await readDue(deps)
     if (!due.believes) await proveMints(deps, due.final)
     return await inTransaction(deps.pool, async (sql) => {
-      // If two people ask at once, the second is shown that there is already a file.
+      // If two people ask at once, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
       const all = await readDueCommissions(sql, due)
-      const commissions = all.filter(({ dueWei }) => dueWei > 0n)
-      const believedWei = all.reduce((sum, line) => sum + line.believedWei, 0n)
-      const waitingWei = all.reduce((sum, line) => sum + line.waitingWei, 0n)
-      for (const { code, payee, dueWei } of commissions) {
-        const after = { payee, valueWei: dueWei.toString() }
-        await recordAct(sql, actor, { action: 'commissionFileMade', subject: code, after, reason })
+      const commissions = toPay(all, again)
+      for (const line of commissions) {
+        const after = { payee: line.payee, valueWei: payOf(line, again).toString(), again }
+        await recordAct(sql, actor, { action: 'commissionFileMade', subject: line.code, after, reason })
       }
-      const transfers = commissions.map(({ payee, dueWei }) => ({ to: payee, valueWei: wei(dueWei) }))
+      const transfers = commissions.map((line) => ({ to: line.payee, valueWei: wei(payOf(line, again)) }))
       const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
-      const note = noteOf({ ...due, waitingWei, believedWei })
-      return { commissions, sendNowWei: sumOf(commissions), note, safeBatch: await batchOf(sql, transfers, texts) }
+      const note = noteOf(all, { ...due, again })
+      return { commissions, sendNowWei: sumOf(all, again), note, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
   says: ({ commissions, sendNowWei, note }) =>
-    [
-      `${inEther(sendNowWei)} ether is due for ${commissions.length} codes.`,
-      ...(note === null ? [] : [note]),
-      ...commissions.flatMap(({ code, fileMadeAt }) =>
-        fileMadeAt === null ? [] : [`A file that pays ${code} was made at ${fileMadeAt}: send only one.`],
-      ),
-    ].join(' '),
+    [`It pays ${inEther(sendNowWei)} ether for ${commissions.length} codes.`, note].filter(Boolean).join(' '),
 })
 
 /** A recorded commission. `changed` is false if it was already on record. */

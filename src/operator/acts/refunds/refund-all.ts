@@ -3,13 +3,13 @@
 import { type HeldPayment, readHeldBefore } from '../../../db/payments/refunds.ts'
 import { DECIDABLE_REASONS } from '../../../domain/payment.ts'
 import { inEther } from '../../../domain/units.ts'
-import { TIME_MAX } from '../../../lib/times.ts'
+import { inUtc } from '../../../lib/times.ts'
 import { type Actor, fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
-import { type OneOfMany, prepareRows, previewRows } from './refund-many.ts'
+import { AGAIN, type OneOfMany, prepareRows, previewRows } from './refund-many.ts'
 import { type PrepareDeps, readHorizon } from './refunding.ts'
-import { batchesOf, type SafeBatch } from './safe-batch.ts'
+import { batchesOf, type SafeBatch, TRANSFERS_MAX } from './safe-batch.ts'
 
 /** How many payments one act prepares: each takes up to 30 round trips to the database, and a request has 30 seconds. */
 const ALL_MAX = 500
@@ -20,19 +20,24 @@ export interface AllPrepared {
   /** How many payments this act holds for their refunds, and their sum. A refused payment counts in neither. */
   count: number
   sumWei: bigint
+  /** When the oldest and the newest of them were paid, ISO 8601; null if there is none. */
+  oldestAt: string | null
+  newestAt: string | null
   /** How many payments another act would still find. */
   remaining: number
   results: OneOfMany[]
   /** The sum that may be sent now to known payers: the sum of the files. */
   sendNowWei: bigint
+  /** How many files it makes, or would make. */
+  fileCount: number
   /** Files with one transfer for each refund that may be sent now. */
   safeBatches: SafeBatch[]
 }
 
 const ALL = {
   heldFor: field.word('the reason that they are held for', DECIDABLE_REASONS, { value: 'reason' }),
-  before: field.whole('only payments before this time, unix seconds of block time', 1, TIME_MAX, 'unix'),
-  again: field.flag('also what an earlier file pays; only if nobody sent that file'),
+  before: field.time('only payments before this time, by block time'),
+  again: AGAIN,
   sumWei: field.orNull(field.wei('the sum that the preview named; if it is another by now, the act is refused')),
   dryRun: field.flag('only say what would happen to each: the service tries it and undoes it'),
   reason: field.REASON,
@@ -46,13 +51,14 @@ export const prepareAllRefunds = defineGuardedAct({
   summary: 'prepare the refunds of all payments that are held for a reason and were paid before a time',
   details: `Shows what would happen to each payment and their sum, and asks. Takes the oldest 500; run it again for more. Each file for Safe's
 Transaction Builder has up to 200 transfers, to payers whom you may pay now. Later runs leave out what a file pays. Record each refund.`,
-  examples: ['payments refund-all soldOut --before 1767225600 --safe-file refunds.json --yes'],
+  examples: ['payments refund-all soldOut --before 2026-01-01 --safe-file refunds.json --yes'],
   args: ['heldFor'],
   fields: ALL,
   onChain: true,
   check: ({ dryRun, sumWei }, { complain }) => {
     if (!dryRun && sumWei === null) complain('sumWei', `is required without ${fieldNamed('dryRun')}`, 'missing')
   },
+  makesFiles: () => true,
   proposedAs: 'prepareAllRefunds',
   // What is prepared already gives away nothing more, unless another file pays it again.
   sum: async (sql, asked) => {
@@ -61,20 +67,60 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
     return sumOf(payments.filter(({ isPrepared }) => asked.again || !isPrepared))
   },
   run: prepareAll,
-  says: ({ dryRun, count, sumWei, remaining, sendNowWei }) =>
-    [
-      `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all.`,
-      `Of it ${inEther(sendNowWei)} ether may be sent now.`,
-      ...(remaining > 0 ? [`${remaining} more remain: ask again for them.`] : []),
-    ].join(' '),
+  says: (done) => allInWords(done).join(' '),
 })
+
+/** The outcome, one fact a line: what is held, what may be sent, and what is in no file and why. */
+export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remaining, ...of }: AllPrepared): string[] {
+  const { sendNowWei, fileCount, results } = of
+  const paid =
+    oldestAt === null || newestAt === null ? '' : `, paid from ${inMinutes(oldestAt)} to ${inMinutes(newestAt)}`
+  const held = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${paid}.`
+  const files = fileCount === 1 ? 'in one file' : `in ${fileCount} files`
+  const others = Map.groupBy(results, whyInNoFile)
+  others.delete(null)
+  return [
+    held,
+    `Of it ${inEther(sendNowWei)} ether may be sent now${fileCount > 0 ? `, ${files}` : ''}.`,
+    ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
+    ...(remaining > 0 ? [`${remaining} more remain: ask again for them.`] : []),
+  ]
+}
+
+const inMinutes = (time: string) => inUtc(Math.floor(Date.parse(time) / 60_000) * 60)
+
+/** How many reasons the outcome tells, and how many payments of each it names. */
+const REASONS_MAX = 6
+const NAMED_MAX = 3
+
+/** Why no file pays it: a sentence; null if one does. */
+function whyInNoFile({ refusal, prepared, from, valueWei }: OneOfMany): string | null {
+  if (refusal !== null || prepared === null) return refusal ?? 'It was not prepared.'
+  const { mayStillMint, isPaymentFinal, sendNow } = prepared
+  if (mayStillMint) return 'A mint that was signed before may still be executed: ask again later.'
+  if (!isPaymentFinal) return 'The block is not final yet: ask again later.'
+  if (!sendNow) return 'Only one provider says who paid: ask again later.'
+  if (from === null) return 'No payer is proven: attribute the payment first.'
+  return valueWei === 0n ? 'It has no value.' : null
+}
+
+function groupInWords(those: readonly OneOfMany[]): string {
+  const sum = those.reduce((wei, { valueWei }) => wei + (valueWei ?? 0n), 0n)
+  const names = those.slice(0, NAMED_MAX).map(({ payment }) => payment)
+  const more = those.length > NAMED_MAX ? ' and others' : ''
+  return `${those.length}${sum > 0n ? `, ${inEther(sum)} ether` : ''} (payments ${names.join(', ')}${more})`
+}
 
 const sumOf = (payments: readonly HeldPayment[]): bigint => payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
 
-/** Counts what is not refused. */
-function totalOf(results: readonly OneOfMany[]) {
+/** Counts what is not refused. `payments` are in the order of the results. */
+function totalOf(results: readonly OneOfMany[], payments: readonly HeldPayment[]) {
   const held = results.filter(({ refusal }) => refusal === null)
-  return { count: held.length, sumWei: held.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n) }
+  const times = payments.filter((_, place) => results[place]?.refusal === null).map(({ paidAt }) => paidAt)
+  times.sort()
+  const [oldestAt, newestAt] = [times[0] ?? null, times.at(-1) ?? null]
+  const sumWei = held.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n)
+  return { count: held.length, sumWei, oldestAt, newestAt }
 }
 
 async function prepareAll(deps: PrepareDeps, actor: Actor, given: Asked): Promise<AllPrepared | OperatorRefusal> {
@@ -82,13 +128,14 @@ async function prepareAll(deps: PrepareDeps, actor: Actor, given: Asked): Promis
   const payments = await readHeldBefore(deps.pool, given, ALL_MAX)
   const rows = payments.map(({ id }) => ({ payment: String(id), row: { id } }))
   const horizon = await readHorizon(deps)
-  const asked = { actor, note, horizon, signers: deps.signers, heldFor, skipsFiled: !again }
+  const asked = { actor, note, horizon, signers: deps.signers, heldFor, again, holdOnly: false }
   const found = await previewRows(deps, rows, asked)
-  const { sumWei } = totalOf(found.results)
+  const { sumWei } = totalOf(found.results, payments)
   if (!dryRun && given.sumWei !== sumWei)
     return refuseAct('conflict', `The sum is ${sumWei} wei by now, not ${given.sumWei}: preview it again.`)
   const { transfers, ...prepared } = dryRun ? found : await prepareRows(deps, rows, asked)
   const remaining = (payments[0]?.total ?? 0) - payments.length
   const safeBatches = dryRun ? [] : await batchesOf(deps.pool, transfers, 'Refunds')
-  return { dryRun, ...totalOf(prepared.results), remaining, ...prepared, safeBatches }
+  const fileCount = Math.ceil(transfers.length / TRANSFERS_MAX)
+  return { dryRun, ...totalOf(prepared.results, payments), remaining, ...prepared, fileCount, safeBatches }
 }

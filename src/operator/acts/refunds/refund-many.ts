@@ -1,7 +1,7 @@
 // The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
 // be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction, inUndoneTransaction } from '../../../db/core/sql.ts'
-import { sumToPrepare } from '../../../db/operator/sums.ts'
+import { sumOfPayments, sumToPrepare } from '../../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../../act.ts'
@@ -39,7 +39,13 @@ export interface PreparedRefunds {
   safeBatch: SafeBatch | null
 }
 
-const MANY = { payments: PAYMENTS, reason: field.REASON }
+export const AGAIN = field.flag('also what an earlier file pays; only if nobody sent that file')
+const MANY = {
+  payments: PAYMENTS,
+  again: AGAIN,
+  holdOnly: field.flag('only hold them for their refunds, and make no file'),
+  reason: field.REASON,
+}
 
 /** Prepares each refund as if it were the only one, so a refused one does not stop the others. */
 export const prepareRefunds = defineGuardedAct({
@@ -47,8 +53,10 @@ export const prepareRefunds = defineGuardedAct({
   scope: 'decide',
   summary: 'prepare the refunds of several payments: the service signs no more mints for them',
   fields: MANY,
+  makesFiles: ({ holdOnly }) => holdOnly !== true,
   proposedAs: 'prepareRefunds',
-  sum: (sql, { payments }) => sumToPrepare(sql, keysOf(payments)),
+  // What is prepared already gives away nothing more, unless another file pays it again.
+  sum: (sql, { payments, again }) => (again ? sumOfPayments : sumToPrepare)(sql, keysOf(payments)),
   run: prepareEach,
   says: ({ results, sendNowWei }) =>
     `${results.filter(({ refusal }) => refusal === null).length} of ${results.length} are held for their refunds. Send ${inEther(sendNowWei)} ether of it now.`,
@@ -57,14 +65,14 @@ export const prepareRefunds = defineGuardedAct({
 async function prepareEach(
   deps: PrepareDeps,
   actor: Actor,
-  { payments, reason: note }: field.Read<typeof MANY>,
+  { payments, again, holdOnly, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
   const rows = await findRows(deps.pool, payments)
-  const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers }
+  const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers, again, holdOnly }
   const { transfers, ...prepared } = await prepareRows(deps, rows, asked)
   return {
     ...prepared,
-    safeBatch: await batchOf(deps.pool, transfers, {
+    safeBatch: await batchOf(deps.pool, holdOnly ? [] : transfers, {
       name: 'Refunds',
       description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
     }),
@@ -79,8 +87,10 @@ interface Transfer {
 
 /** How to prepare each of several payments. */
 interface PreparingMany extends Preparing {
-  /** Leaves out of the file what an earlier file pays. */
-  skipsFiled?: boolean
+  /** Pays also what an earlier file pays. */
+  again: boolean
+  /** Makes no file, so nothing is recorded as paid by one. */
+  holdOnly: boolean
 }
 
 /** Holds each payment first, then prepares each, with its transfer if it may be sent. */
@@ -129,10 +139,10 @@ async function prepareOne(
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
     const { sendNow, fileMadeAt } = found.answer
-    const isFiled = asked.skipsFiled === true && fileMadeAt !== null
+    const isFiled = !asked.again && fileMadeAt !== null
     const transfer = sendNow && !isFiled && from && valueWei > 0n ? { to: from, valueWei } : null
     // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
-    if (transfer) await noteFile(sql, asked.actor, found.payment)
+    if (transfer && !asked.holdOnly) await noteFile(sql, asked.actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
   })
 }

@@ -12,7 +12,7 @@ import {
   refuseAct,
   refuseByScope,
 } from '../../act.ts'
-import { actOf, defineAct, defineReading } from '../../define-act.ts'
+import { actOf, defineAct, defineReading, resultLine } from '../../define-act.ts'
 import * as field from '../../input.ts'
 
 const LISTED_MAX = 200
@@ -56,6 +56,14 @@ export const listProposals = defineReading({
 /** The proposal to confirm or refuse. Any key may call the route, but it needs the scope of the proposed act. */
 const ANSWER = { id: field.id('its number in the list'), reason: field.REASON }
 
+/** `done` is what the act answered. */
+interface ConfirmedProposal {
+  id: number
+  state: 'confirmed'
+  act: string
+  done: object
+}
+
 /** Runs the act's own function; its row in the audit log has both names. */
 export const confirmProposal = defineAct({
   path: 'proposals/:id/confirm',
@@ -67,7 +75,7 @@ export const confirmProposal = defineAct({
   onChain: true,
   asks: 'Confirm it? The service does it now.',
   run: (deps: EveryPart, actor, asked) =>
-    answer(deps, actor, asked, async (sql, proposal) => {
+    answer(deps, actor, asked, async (sql, proposal): Promise<ConfirmedProposal | OperatorRefusal> => {
       const { id, proposedBy } = proposal
       const known = actOf(proposal.act)
       if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
@@ -80,14 +88,14 @@ export const confirmProposal = defineAct({
       const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
       if (!isOperatorRefusal(done)) {
         await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
-        return { id, state: 'confirmed', done }
+        return { id, state: 'confirmed', act: proposal.act, done }
       }
       // If the act may succeed later, the proposal stays open.
       if (done.because === 'notYet' || done.because === 'unavailable') return done
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
       return refuseAct('conflict', `It can no longer be done. ${done.message}`)
     }),
-  says: 'Confirmed, and done.',
+  says: ({ act, done }) => `Confirmed. ${resultLine(actOf(act)?.operation ?? {}, done)}`,
 })
 
 export const refuseProposal = defineAct({
@@ -114,12 +122,12 @@ const sameWords = (one: string, other: string) =>
     : 'It takes a second person: one of you made the other’s key, or the same person made a key for both of you.'
 
 /** Locks the proposal until the end of the transaction in which `body` answers it. */
-async function answer(
+async function answer<Answer>(
   { pool }: LedgerDb,
   { held }: Actor,
   { id }: field.Read<typeof ANSWER>,
-  body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<object | OperatorRefusal>,
-): Promise<object | OperatorRefusal> {
+  body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<Answer | OperatorRefusal>,
+): Promise<Answer | OperatorRefusal> {
   return inTransaction(pool, async (sql) => {
     const proposal = await proposals.lockProposal(sql, id)
     if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)

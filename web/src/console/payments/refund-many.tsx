@@ -43,8 +43,10 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   const record = useAct<Recorded>()
   const [finalOutcomes, setFinalOutcomes] = useState<readonly Outcome[] | null>(null)
   const [isBusy, setBusy] = useState(false)
+  // The file of a second answer replaces that of the first, so it pays the same and more.
+  const [isAgain, setAgain] = useState(false)
   const preparation = prepare.data
-  const outcomes = preparation && payments.map((payment) => outcomeOf(payment, preparation))
+  const outcomes = preparation && payments.map((payment) => outcomeOf(payment, preparation, isAgain))
   const ready = (outcomes ?? []).filter(({ isWell }) => isWell).map(({ payment }) => payment)
   const recordAll = async (refundTxHash: string) => {
     setBusy(true)
@@ -69,9 +71,12 @@ export function RefundMany({ payments, close }: RefundManyProps) {
           type="button"
           className="button"
           disabled={prepare.isPending || isBusy}
-          onClick={() =>
-            prepare.mutate({ path: 'payments/refunds/prepare', body: { payments: payments.map(({ id }) => id) } })
-          }
+          onClick={() => {
+            const again = preparation !== undefined
+            setAgain(again)
+            const body = { payments: payments.map(({ id }) => id), again }
+            prepare.mutate({ path: 'payments/refunds/prepare', body })
+          }}
         >
           {prepare.isPending ? 'Working…' : preparation ? 'Ask again' : 'Prepare the refunds'}
         </button>
@@ -83,13 +88,14 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   )
 }
 
-/** The outcome of preparing a payment's refund. */
-function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
-  const result = results.find((one) => one.payment === String(payment.id))
+/** The outcome of preparing a payment's refund. What an earlier file pays is left out, unless it is asked for again. */
+function outcomeOf(payment: Payment, { results }: Prepared, isAgain: boolean): Outcome {
+  const { refusal, prepared } = results.find((one) => one.payment === String(payment.id)) ?? {}
+  const isFiled = !isAgain && prepared?.fileMadeAt !== null
   return {
     payment,
-    isWell: result?.prepared?.sendNow ?? false,
-    says: result?.refusal ?? result?.prepared?.says ?? 'The service gave no answer for it.',
+    isWell: prepared?.sendNow === true && !isFiled,
+    says: refusal ?? prepared?.says ?? 'The service gave no answer for it.',
   }
 }
 

@@ -30,7 +30,7 @@ const Commissions = listSection('referrals/commissions', {
     <ActButton
       label="File for a Safe"
       act="referrals/commissions/file"
-      says="It pays each code what is due. Send only one file, then record its transaction for each code."
+      says="It pays each code what is due, without what an earlier file pays. Record its transaction for each code."
       did={({ says, safeBatch }) => (
         <div className="stack">
           <p>{says}</p>
