@@ -167,7 +167,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   const own = firstTransfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
   assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
   assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
-  // What a file pays no later file pays, unless somebody asks for it.
+  // Later files leave out what a file pays, unless the operator asks for it again.
   const left = await file()
   assert.deepEqual([left.commissions, left.sendNowWei, left.safeBatch], [[], '0', null])
   assert.match(left.note, /Left out, because earlier files pay it: .*one \(0\.0005 ether, \d{4}-/)
