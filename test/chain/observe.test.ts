@@ -446,7 +446,7 @@ test('a receipt that calls a mint failed is a retryable fault: what failed leave
   const lie = forging('eth_getTransactionReceipt', (found) => ({ ...found, status: '0x0' }))
   await assert.rejects(
     observedBehind(number, number + 1, lie),
-    (error) => isRetryable(error) && /says that the transaction failed/.test(String(error)),
+    (error) => isRetryable(error) && /reports that the transaction failed/.test(String(error)),
   )
 })
 

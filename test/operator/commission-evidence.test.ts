@@ -69,7 +69,7 @@ test('no commission is due while a provider contradicts the ledger, and the answ
   second.rule = elsewhere
   const { sendNowWei, safeBatch, says } = await file()
   assert.deepEqual([sendNowWei, safeBatch], ['0', null])
-  assert.match(says, /Nothing is settled: only \S+ of 2 providers answers\. Wait until another one does/)
+  assert.match(says, /Nothing is settled: only \S+ of 2 providers answers\. Wait until another one answers/)
   assert.match((await desk.get('referrals/commissions')).json.note, /^Nothing is settled: /)
   second.rule = () => undefined
   const honest = await file()
@@ -104,7 +104,10 @@ test('a mint by one provider’s word earns nothing until another confirms it, i
   const trusted = await fileCommissions.unguarded(alone, { name: 'ada', requestId: null }, { again: true })
   if (isOperatorRefusal(trusted)) assert.fail(trusted.message)
   assert.equal(trusted.sendNowWei, 2n * EARNED)
-  assert.match(trusted.note ?? '', /It rests on one provider\. Compare block \d+, hash 0x\w+, with an explorer first\./)
+  assert.match(
+    trusted.note ?? '',
+    /Only one provider reports it\. Compare block \d+, hash 0x\w+, with an explorer first\./,
+  )
   assert.match(trusted.note ?? '', /0\.0005 ether of what was earned is by mints that only one provider reports\./)
 
   second.rule = () => undefined
