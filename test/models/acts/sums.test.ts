@@ -310,6 +310,12 @@ function actsOf(
   return [
     ['prepare a refund', prepareRefund, { payment }, model.sumPrepared(payments, [first])],
     ['prepare refunds', prepareRefunds, { payments: names.map(written) }, model.sumPrepared(payments, names)],
+    [
+      'prepare refunds again',
+      prepareRefunds,
+      { payments: names.map(written), again: true },
+      model.sumNamed(payments, names),
+    ],
     ['prepare all', prepareAllRefunds, { ...given.late, sumWei: '0' }, model.lateOf(payments, given.late).sumWei],
     ['preview all', prepareAllRefunds, { ...given.late, dryRun: true }, 0n],
     ['give a refund up', cancelRefund, { payment }, model.sumNamed(payments, [first])],
