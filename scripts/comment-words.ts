@@ -24,8 +24,8 @@ const TAKERS = ['test', 'it', 'describe', 'inWorld', 'attack', 'onBoth', 'act']
 
 /** Words of this project that no user knows: users read action, undo or cancel, takes effect, immediately. */
 const DIALECT = /\b(?:an?|the|this|each|every|another|new) acts?\b|\btak(?:e|es|en) back\b|\bholds? from\b|\bat once\b/i
-/** Whose texts are for users. The actions of the operator have not been edited yet. */
-const READ_BY_USERS = /^(?:src\/(?!operator\/acts\/)|web\/src\/|client\/src\/).*\.tsx?$/
+/** Whose texts are for users. */
+const READ_BY_USERS = /^(?:src\/|web\/src\/|client\/src\/).*\.tsx?$/
 
 /** The parts of a call and of its arguments that show a name. */
 interface Node {
