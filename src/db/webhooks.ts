@@ -48,16 +48,16 @@ export interface EndpointTarget {
 export type GivenEndpoint = Omit<EndpointTarget, 'events'> & { events?: Choice }
 
 /** An endpoint's name to show instead of its URL, which is secret: the host, and enough to tell two endpoints on one host apart. */
-export function endpointName(given: string): string {
-  const { url } = receiverOf(given, [])
+export function endpointName(name: string): string {
+  const { url } = receiverOf(name, [])
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
 /** Adds an endpoint, or activates it again; from now on it has these secrets. @returns false if it was already active. */
-export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
-  const { url, secrets } = receiverOf(given.url, given.secrets)
+export async function addEndpoint(sql: Sql, endpoint: GivenEndpoint, by: string): Promise<boolean> {
+  const { url, secrets } = receiverOf(endpoint.url, endpoint.secrets)
   // Events named in a mail server's URL take precedence.
-  const events = eventsInUrl(url) === null ? given.events : null
+  const events = eventsInUrl(url) === null ? endpoint.events : null
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
     INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by)
@@ -74,17 +74,17 @@ export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): P
  * transaction.
  */
 export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | null): Promise<string | null> {
-  const chosen = choice && [...choice]
+  const kinds = choice && [...choice]
   const [former] = await sql<Pick<EndpointTarget, 'url' | 'events'>[]>`
-    UPDATE webhook_endpoints w SET events = ${chosen}::text[] FROM webhook_endpoints before
+    UPDATE webhook_endpoints w SET events = ${kinds}::text[] FROM webhook_endpoints before
     WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint RETURNING w.url, to_jsonb(before.events) AS events`
   if (!former) return null
-  if (chosen !== null && !chosen.includes(ALL)) {
-    await dropUnwanted(sql, endpoint, { chosen, kinds: chosen })
+  if (kinds !== null && !kinds.includes(ALL)) {
+    await dropUnwanted(sql, endpoint, { chosen: kinds, kinds: kinds })
     // An attempt in flight may still succeed; then it counts as delivered.
     await sql`
       UPDATE webhook_deliveries d SET state = 'failed', settled_at = now() FROM webhook_events e
-      WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND e.type <> ALL (${chosen}::text[])`
+      WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND e.type <> ALL (${kinds}::text[])`
   }
   return toldTo(former)
 }
@@ -99,8 +99,8 @@ export async function addFirstEndpoints(sql: Sql, targets: readonly GivenEndpoin
 
 /** Deactivates an endpoint. Its pending deliveries wait until it is added again. @returns false if it was not active. */
 export async function removeEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
-  const removed = await sql`UPDATE webhook_endpoints SET active = false WHERE endpoint = ${endpoint} AND active`
-  return removed.count > 0
+  const result = await sql`UPDATE webhook_endpoints SET active = false WHERE endpoint = ${endpoint} AND active`
+  return result.count > 0
 }
 
 /** The active endpoints, by name. */
@@ -128,7 +128,7 @@ export async function dropUnwanted(
  * carries the endpoint's secrets, so every delivery leased after a change of secrets is signed with the new ones.
  */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
-  const taken = await sql<Delivery[]>`
+  const deliveries = await sql<Delivery[]>`
     WITH due AS (
       SELECT id FROM webhook_deliveries
       WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= now()
@@ -139,7 +139,7 @@ export async function takeDeliveries(sql: Sql, endpoint: string, limit: number):
     FROM due, webhook_events e, webhook_endpoints w
     WHERE d.id = due.id AND e.seq = d.seq AND w.endpoint = ${endpoint}
     RETURNING d.id, d.attempts AS attempt, e.id AS "eventId", e.type, e.body, to_jsonb(w.secrets) AS secrets`
-  return taken.sort((a, b) => a.id - b.id)
+  return deliveries.sort((a, b) => a.id - b.id)
 }
 
 /** Records the outcome of an attempt. @returns true if we therefore gave up on the endpoint. */
@@ -165,14 +165,14 @@ export async function settleDelivery(
         due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
         settled_at = CASE WHEN ${retrySec}::float8 IS NULL THEN now() END
       WHERE id = ${id} AND attempts = ${attempt} AND state = 'pending'`
-    const [given] = await sql<{ up: boolean }[]>`
+    const [before] = await sql<{ up: boolean }[]>`
       UPDATE webhook_endpoints w SET failing_since = coalesce(w.failing_since, now()), last_error = ${error},
         disabled_at = CASE WHEN w.disabled_at IS NULL AND (${gone} OR w.failing_since < now() - make_interval(days => ${PATIENCE_DAYS}))
           THEN now() ELSE w.disabled_at END
       FROM webhook_endpoints before
       WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint
       RETURNING before.disabled_at IS NULL AND w.disabled_at IS NOT NULL AS up`
-    return given?.up ?? false
+    return before?.up ?? false
   })
 }
 
@@ -195,10 +195,10 @@ export async function giveBackDelivery(
 
 /** Deletes old events in batches, each with its deliveries. @returns true if there are more. */
 export async function pruneEvents(sql: Sql): Promise<boolean> {
-  const gone = await sql`
+  const result = await sql`
     DELETE FROM webhook_events WHERE seq IN (SELECT seq FROM webhook_events
       WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}) ORDER BY created_at LIMIT ${PRUNED_AT_ONCE})`
-  return gone.count === PRUNED_AT_ONCE
+  return result.count === PRUNED_AT_ONCE
 }
 
 /** An endpoint and its health. Times are ISO 8601. */
@@ -261,9 +261,9 @@ export async function redeliver(
 
 /** Resumes an endpoint that we gave up on; its pending deliveries are due at once. @returns false if there is no such endpoint. */
 export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
-  const enabled = await sql`
+  const result = await sql`
     UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`
-  if (enabled.count === 0) return false
+  if (result.count === 0) return false
   await sql`UPDATE webhook_deliveries SET due_at = now() WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at > now()`
   return true
 }

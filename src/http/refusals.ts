@@ -130,11 +130,11 @@ export class Refusal {
   readonly problems: readonly Problem[] | undefined
 
   constructor(
-    refused: keyof typeof REFUSALS,
+    name: keyof typeof REFUSALS,
     words: string,
     { cookies = [], retryAfterSec = null, problems }: Extras = {},
   ) {
-    this.refused = refused
+    this.refused = name
     this.words = words
     this.cookies = cookies
     this.retryAfterSec = retryAfterSec
@@ -152,8 +152,8 @@ export class Refusal {
 }
 
 /** Refuses. */
-export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
-  new Refusal(refused, REFUSALS[refused][1].replace('{seconds}', String(retryAfterSec)), { cookies, retryAfterSec })
+export const refuse = (name: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
+  new Refusal(name, REFUSALS[name][1].replace('{seconds}', String(retryAfterSec)), { cookies, retryAfterSec })
 
 /** Refuses a quote of a tier that has not opened: it waits for another tier, or for a time. */
 export const refuseUnopened = (awaits: string | null): Refusal =>

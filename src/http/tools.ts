@@ -49,7 +49,7 @@ export function buildTools(deps: HttpDeps): Tools {
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })
-  const cached = async (key: string, maxAgeSec: number, read: () => Promise<object | string | null>) =>
+  const respondCached = async (key: string, maxAgeSec: number, read: () => Promise<object | string | null>) =>
     memo.get(key, maxAgeSec * 1000, async () => {
       const content = await read()
       return content === null ? null : cachedResponseOf(content)
@@ -68,7 +68,7 @@ export function buildTools(deps: HttpDeps): Tools {
     watches: watchesOf(deps, limits.total),
     chainLine: createChainLine(deps),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
-    cached: cached as Tools['cached'],
+    cached: respondCached as Tools['cached'],
   }
 }
 

@@ -67,18 +67,18 @@ async function refundAll(call: Call): Promise<ExitCode> {
   const isDry = call.flags.has('dry-run')
   if (!isDry) await mustReach(call)
   return await withOperator(call.io, async (deps) => {
-    const asked = withTimes(prepareAllRefunds.operation.fields, fieldsOf(call, SAFE_FILE))
+    const request = withTimes(prepareAllRefunds.operation.fields, fieldsOf(call, SAFE_FILE))
     const prepare = async (more: Fields) =>
-      accepted(await prepareAllRefunds(deps, actorHere(), { ...asked, ...more }), call)
-    const show = (done: AllPrepared) =>
-      call.out.result(done, () => [...done.results.map(lineOf), ...allInWords(done)].join('\n'))
-    const found = await prepare({ dryRun: true })
-    if (isDry || found.count === 0) return await show(found).then(() => EXIT.done)
-    preview(call, allInWords(found).join('\n'))
+      accepted(await prepareAllRefunds(deps, actorHere(), { ...request, ...more }), call)
+    const show = (result: AllPrepared) =>
+      call.out.result(result, () => [...result.results.map(lineOf), ...allInWords(result)].join('\n'))
+    const candidates = await prepare({ dryRun: true })
+    if (isDry || candidates.count === 0) return await show(candidates).then(() => EXIT.done)
+    preview(call, allInWords(candidates).join('\n'))
     await mustAgree(call, 'Prepare these refunds? The service then signs no mint for these payments.')
-    const done = await prepare({ sumWei: String(found.sumWei) })
-    await show(done)
-    await writeFiles(call, done)
+    const result = await prepare({ sumWei: String(candidates.sumWei) })
+    await show(result)
+    await writeFiles(call, result)
     return EXIT.done
   })
 }

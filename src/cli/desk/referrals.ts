@@ -28,16 +28,18 @@ async function addCodes(call: Call): Promise<ExitCode> {
   const isDry = call.flags.has('dry-run')
   return await withOperator(call.io, async (deps) => {
     const rows = await readText(call.values.file ?? '')
-    const asked = withTimes(registerReferrals.operation.fields, { ...fieldsOf(call, FILE), rows })
+    const request = withTimes(registerReferrals.operation.fields, { ...fieldsOf(call, FILE), rows })
     const register = async (dryRun: boolean) =>
-      accepted(await registerReferrals(deps, actorHere(), { ...asked, dryRun }), call, { rows: '--file' })
-    const found = await register(true)
-    const foundInWords = [...found.first, ...moreOf(found), resultLine(registerReferrals.operation, found)].join('\n')
-    if (isDry) return await call.out.result(found, foundInWords).then(() => EXIT.done)
+      accepted(await registerReferrals(deps, actorHere(), { ...request, dryRun }), call, { rows: '--file' })
+    const changes = await register(true)
+    const foundInWords = [...changes.first, ...moreOf(changes), resultLine(registerReferrals.operation, changes)].join(
+      '\n',
+    )
+    if (isDry) return await call.out.result(changes, foundInWords).then(() => EXIT.done)
     preview(call, foundInWords)
-    if (found.changed > 0) await mustAgree(call, 'Register these codes?')
-    const done = await register(false)
-    await call.out.result(done, () => resultLine(registerReferrals.operation, done))
+    if (changes.changed > 0) await mustAgree(call, 'Register these codes?')
+    const result = await register(false)
+    await call.out.result(result, () => resultLine(registerReferrals.operation, result))
     return EXIT.done
   })
 }

@@ -63,10 +63,10 @@ export function happeningsOf(
   { blocks, outflows, events }: Pick<ObservedRange, 'blocks' | 'outflows' | 'events'>,
   { payments, dust, zero }: SortedTransfers<Transfer>,
 ): Happening[] {
-  const received = [...payments, ...dust.map((one) => ({ ...one, codes: null }))] // The ledger stores no codes for dust.
+  const incoming = [...payments, ...dust.map((one) => ({ ...one, codes: null }))] // The ledger stores no codes for dust.
   return [
     ...blocks.map(({ number, hash }) => entry(number, 'header', ['block', hash])),
-    ...received.map(({ blockNumber, txHash, wallet, from, valueWei, succeeded, codes }) => ({
+    ...incoming.map(({ blockNumber, txHash, wallet, from, valueWei, succeeded, codes }) => ({
       ...entry(blockNumber, 'transactions', [
         'payment',
         txHash,

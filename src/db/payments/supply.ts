@@ -137,11 +137,11 @@ async function readUndecided(
  */
 export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
   const of = [...places.values()]
-  const [sold, reserved] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
+  const [soldOf, reservedOf] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
   return sql`SELECT t.*, sold, reserved, cap, least(own, cap) AS most,
     CASE WHEN cap <= coalesce(own, cap) THEN 'contract' WHEN own IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
     CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(own, cap) THEN 'soldOut' ELSE 'open' END AS state
-  FROM tiers t JOIN unnest(${[...places.keys()]}::int[], ${sold}::int[], ${reserved}::int[]) s (tier_no, sold, reserved) USING (tier_no)
+  FROM tiers t JOIN unnest(${[...places.keys()]}::int[], ${soldOf}::int[], ${reservedOf}::int[]) s (tier_no, sold, reserved) USING (tier_no)
     LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number

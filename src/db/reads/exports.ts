@@ -52,8 +52,8 @@ const payments: ExportForm = {
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
 
-const { nodeId, owner, tierId, priceWei, paymentTxHash, ...shown } = NODE_FIELDS
-const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = shown
+const { nodeId, owner, tierId, priceWei, paymentTxHash, ...fields } = NODE_FIELDS
+const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = fields
 /** A node's columns, by the fields of its page. An expelled node is in cohort 0. */
 const NODE_COLUMNS = {
   nodeId,

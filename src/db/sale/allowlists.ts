@@ -137,12 +137,12 @@ export async function readListUse(
   versions: readonly TierVersion[],
   { tierNos, wallets }: { tierNos: readonly number[]; wallets: readonly Address[] },
 ): Promise<ListUse> {
-  const listed = versions.filter(({ tierNo, allowlist }) => allowlist !== null && tierNos.includes(tierNo))
-  const roots = listed.flatMap(({ allowlist }) => allowlist ?? [])
-  const used = [...new Set(listed.map(({ tierNo }) => tierNo))]
+  const versionsWithList = versions.filter(({ tierNo, allowlist }) => allowlist !== null && tierNos.includes(tierNo))
+  const roots = versionsWithList.flatMap(({ allowlist }) => allowlist ?? [])
+  const tierNumbers = [...new Set(versionsWithList.map(({ tierNo }) => tierNo))]
   return {
     allocations: await readAllocations(sql, [...new Set(roots)], wallets),
-    used: await readUsed(sql, used, wallets),
+    used: await readUsed(sql, tierNumbers, wallets),
   }
 }
 
@@ -154,11 +154,11 @@ export interface Allowlisted {
 
 /** A wallet's place on a list; null if there is no such list. */
 export async function readAllowlisted(sql: Sql, root: Hash, address: Address): Promise<Allowlisted | null> {
-  const [found] = await sql<{ id: number; entries: number; allocation: number | null; leaf: number | null }[]>`
+  const [list] = await sql<{ id: number; entries: number; allocation: number | null; leaf: number | null }[]>`
     SELECT l.id, l.entries, e.allocation, e.leaf FROM allowlists l
       LEFT JOIN allowlist_entries e ON e.list = l.id AND e.address = ${address} WHERE l.root = ${root}`
-  if (!found) return null
-  const { id, allocation, leaf, entries } = found
+  if (!list) return null
+  const { id, allocation, leaf, entries } = list
   if (allocation === null || leaf === null || leaf >= nodeCount(entries)) return { allocation: 0, proof: null }
   const rows = await sql<{ node: Hash }[]>`
     SELECT '0x' || encode(substr(p.nodes, place % ${PAGE_NODES}::int * ${NODE_BYTES}::int + 1, ${NODE_BYTES}::int), 'hex') AS node

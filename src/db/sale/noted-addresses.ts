@@ -33,7 +33,7 @@ export const notedAddresses = (table: 'senders' | 'allowed_wallets') => ({
   },
   /** Takes an address off the list. @returns its entry; null if it was not on it. */
   async remove(sql: Sql, address: Address): Promise<NotedAddress | null> {
-    const removed = sql<NotedAddress[]>`DELETE FROM ${sql(table)} WHERE address = ${address} RETURNING ${columns(sql)}`
-    return (await removed)[0] ?? null
+    const rows = sql<NotedAddress[]>`DELETE FROM ${sql(table)} WHERE address = ${address} RETURNING ${columns(sql)}`
+    return (await rows)[0] ?? null
   },
 })

@@ -14,20 +14,20 @@ export interface WalletRow extends PaymentWallet {
   closedBy: string | null
 }
 
-const held = (
+const columnsOf = (
   sql: Sql,
 ) => sql`wallet, from_block AS "fromBlock", from_time AS "fromTime", stolen, grace_sec AS "graceSec", watched_from AS "watchedFrom",
   closed_block AS "closedBlock"`
 
 /** All wallets, oldest first. There are few. */
 export async function readPaymentWallets(sql: Sql): Promise<PaymentWallet[]> {
-  return await sql<PaymentWallet[]>`SELECT ${held(sql)} FROM payment_wallets ORDER BY id`
+  return await sql<PaymentWallet[]>`SELECT ${columnsOf(sql)} FROM payment_wallets ORDER BY id`
 }
 
 /** All wallets, with who entered and closed each, and when. */
 export async function readWalletHistory(sql: Sql): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
-    SELECT ${held(sql)}, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy", iso(closed_at) AS "closedAt", closed_by AS "closedBy"
+    SELECT ${columnsOf(sql)}, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy", iso(closed_at) AS "closedAt", closed_by AS "closedBy"
     FROM payment_wallets ORDER BY id`
 }
 
@@ -109,14 +109,14 @@ export async function closeWallet(sql: Sql, wallet: Address, block: number, clos
 
 /** Removes a wallet without any inflow or outflow. @returns true if it was removed. */
 export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWallet): Promise<boolean> {
-  const removed = await sql`
+  const result = await sql`
     DELETE FROM payment_wallets WHERE wallet = ${wallet}
       AND NOT EXISTS (SELECT FROM payments WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})
       AND NOT EXISTS (SELECT FROM dust d WHERE d.block_number >= ${watchedFrom} AND d.wallet_id = payment_wallets.id)
       AND NOT EXISTS (SELECT FROM zero_transfers z WHERE z.block_number >= ${watchedFrom} AND z.wallet_id = payment_wallets.id)
       AND NOT EXISTS (SELECT FROM wallet_outflows WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})`
-  if (removed.count > 0) await sql`DELETE FROM wallet_books WHERE wallet = ${wallet}`
-  return removed.count > 0
+  if (result.count > 0) await sql`DELETE FROM wallet_books WHERE wallet = ${wallet}`
+  return result.count > 0
 }
 
 /**

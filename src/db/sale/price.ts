@@ -8,13 +8,13 @@ export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
 /** Takes this minute's turn to ask the upstream, if no other caller has. Otherwise returns the shared price. */
 export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   // An old price is no longer a quote, so we clear it before the new one arrives.
-  const taken = await sql`
+  const lease = await sql`
     INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
     ON CONFLICT (single) DO UPDATE SET attempted_at = excluded.attempted_at,
       usd = CASE WHEN p.attempted_at > excluded.attempted_at - interval '2 minutes' THEN p.usd END
     WHERE p.attempted_at <= excluded.attempted_at - interval '1 minute' OR p.attempted_at > excluded.attempted_at + interval '1 minute'
     RETURNING 1`
-  if (taken.count > 0) return { fetch: true }
+  if (lease.count > 0) return { fetch: true }
   const [row] = await sql<{ usd: number | null }[]>`SELECT usd FROM price`
   return { fetch: false, usd: row?.usd ?? null }
 }

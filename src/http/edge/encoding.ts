@@ -39,15 +39,15 @@ const compressors = {
 }
 
 /** The compressed forms of an answer that callers have requested so far, keyed by the answer, so that they are freed with it. */
-const made = new WeakMap<CachedResponse, Map<Encoding, Promise<CachedOutcome>>>()
+const encodings = new WeakMap<CachedResponse, Map<Encoding, Promise<CachedOutcome>>>()
 
 /** The answer in an encoding that the caller accepts. Small answers stay as they are. */
 export async function encoded(response: CachedOutcome, acceptEncoding: string): Promise<CachedOutcome> {
   if (response.body.length < BYTES_MIN) return response
   const encoding = encodingFor(acceptEncoding)
   if (encoding === 'identity') return { ...response, encoding }
-  const forms = made.get(response) ?? new Map<Encoding, Promise<CachedOutcome>>()
-  made.set(response, forms)
+  const forms = encodings.get(response) ?? new Map<Encoding, Promise<CachedOutcome>>()
+  encodings.set(response, forms)
   const form = forms.get(encoding) ?? compress(response, encoding)
   forms.set(encoding, form)
   return await form

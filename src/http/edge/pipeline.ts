@@ -48,8 +48,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   async function admit(route: Route, bucket: number, call: Call, reply: Reply): Promise<Refusal | null> {
-    const refused = route.configured?.() ?? refuseOverLimit(route, bucket, call, reply)
-    if (refused) return refused
+    const refusal = route.configured?.() ?? refuseOverLimit(route, bucket, call, reply)
+    if (refusal) return refusal
     return (await refuseUnkeyed(route, call, reply)) ?? admitKeyed(route, call, reply)
   }
 

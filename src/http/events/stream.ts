@@ -27,8 +27,8 @@ export interface WatchedState {
 export function watchedState({ payments, nodes }: Watched): WatchedState {
   const events = new Map<string, { text: string; tells: string }>()
   for (const payment of payments) {
-    const told = { text: eventOf('payment', payment), tells: JSON.stringify(payment, withoutProgress) }
-    events.set(`payment ${payment.txHash}`, told)
+    const message = { text: eventOf('payment', payment), tells: JSON.stringify(payment, withoutProgress) }
+    events.set(`payment ${payment.txHash}`, message)
   }
   for (const node of nodes) {
     const text = eventOf('node', node)

@@ -36,10 +36,13 @@ const BUY: Said = ['Buy a node', 'Pay a tier’s exact price in one transfer. Th
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/tiers': () => BUY,
   '/rounds': () => ['Rounds', 'Each round that credited nodes, with what it takes to recompute it.'],
-  '/round/:id': ({ id }) => [numbered('Round', id), 'The nodes it credited, and the seed to recompute each amount.'],
-  '/node/:id': ({ id }) => [numbered('Node', id), 'What it was credited and paid out, and what the contract reports.'],
-  '/address/:address': ({ address }) => [shortened('Wallet', address, ADDRESS), 'Its nodes and its payments.'],
-  '/payment/:hash': ({ hash }) => [shortened('Payment', hash, HASH), 'Its progress to a node.'],
+  '/round/:id': ({ id }) => [withNumber('Round', id), 'The nodes it credited, and the seed to recompute each amount.'],
+  '/node/:id': ({ id }) => [
+    withNumber('Node', id),
+    'What it was credited and paid out, and what the contract reports.',
+  ],
+  '/address/:address': ({ address }) => [withHex('Wallet', address, ADDRESS), 'Its nodes and its payments.'],
+  '/payment/:hash': ({ hash }) => [withHex('Payment', hash, HASH), 'Its progress to a node.'],
   '/buy': () => BUY,
   [CHECKOUT]: () => ['Buy a node', 'Your wallet is checked before you pay.'],
   '/docs': () => ['API', 'Every request that the service answers, with its parameters and answers.'],
@@ -47,8 +50,8 @@ const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],
 }
 
-const numbered = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` : what)
-const shortened = (what: string, hex = '', form: RegExp) =>
+const withNumber = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` : what)
+const withHex = (what: string, hex = '', form: RegExp) =>
   form.test(hex) ? `${what} ${hex.slice(0, 6)}…${hex.slice(-4)}` : what
 
 /** Whose sale it is, in the form that the pages expect. */

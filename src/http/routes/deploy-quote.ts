@@ -26,13 +26,13 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   deadlineMs: READ_DEADLINE_MS,
   handle: async ({ query }) => {
     const { quoteTier } = deps.settings
-    const asked = parseTier(query)
-    if (isRefusal(asked)) return asked
-    const wanted = asked ?? quoteTier
-    const quote = await cached(`quote ${wanted ?? ''}`, 30, () =>
-      queryReplica((sql) => readQuoteNow(sql, wanted, deps)),
+    const requestedTier = parseTier(query)
+    if (isRefusal(requestedTier)) return requestedTier
+    const tierId = requestedTier ?? quoteTier
+    const quote = await cached(`quote ${tierId ?? ''}`, 30, () =>
+      queryReplica((sql) => readQuoteNow(sql, tierId, deps)),
     )
-    return quote ?? whyNone(queryReplica, { asked, quoteTier })
+    return quote ?? whyNone(queryReplica, { asked: requestedTier, quoteTier })
   },
 })
 
@@ -52,8 +52,12 @@ async function whyNone(
 }
 
 /** The quote for a tier, or for the first on sale; null if there is none now. */
-export async function readQuoteNow(sql: Sql, wanted: string | null, deps: Pick<HttpDeps, 'operator' | 'settings'>) {
-  const offer = await readOffer(sql, wanted)
+export async function readQuoteNow(
+  sql: Sql,
+  requestedTier: string | null,
+  deps: Pick<HttpDeps, 'operator' | 'settings'>,
+) {
+  const offer = await readOffer(sql, requestedTier)
   const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
   const contractWallets = await modeIn(sql, nextBlock, deps)
   if (offer === null || whyNotNow(offer) !== null) return null

@@ -23,13 +23,13 @@ export const node = ({ deps, queryReplica, cached }: Tools): Route => ({
     if (isRefusal(limit)) return limit
     const response = await cached(`node ${id} ${limit}`, 5, async () => {
       const page = await queryReplica((sql) => readNode(sql, id, limit))
-      return page && shown(page, await readChain(deps.readings, page))
+      return page && fieldsOf(page, await readChain(deps.readings, page))
     })
     return response ?? refuse('unknownNode')
   },
 })
 
-const shown = ({ node: fields, matchedBy, credits, withdrawals }: NodePage, chain: object | null) => ({
+const fieldsOf = ({ node: fields, matchedBy, credits, withdrawals }: NodePage, chain: object | null) => ({
   ...fields,
   matchedBy,
   chain,

@@ -81,11 +81,11 @@ function charsMaxOf(schema: string | Lengths): number {
 
 function outcomeOf(answer: Answer): Outcome {
   if (isOperatorRefusal(answer)) return refuseAs(answer)
-  return 'stream' in answer ? (answer as Download) : answered(answer, toJson(answer))
+  return 'stream' in answer ? (answer as Download) : respond(answer, toJson(answer))
 }
 
 /** An answer, new or stored: 202 if the act waits for a second person. */
-const answered = (answer: object, json: string): Outcome => ({ json, ...(isProposed(answer) && { status: 202 }) })
+const respond = (answer: object, json: string): Outcome => ({ json, ...(isProposed(answer) && { status: 202 }) })
 
 /** Runs an act. With an `Idempotency-Key` it runs only once; a repeated request gets the same answer. */
 async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outcome> {
@@ -106,7 +106,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   const state = await takeKey(pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
-      return answered(JSON.parse(state.answer), state.answer)
+      return respond(JSON.parse(state.answer), state.answer)
     case 'underWay':
       return refuse('actUnderWay')
     case 'otherRequest':
