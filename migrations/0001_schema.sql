@@ -128,6 +128,7 @@ CREATE TABLE tiers (
   from_block bigint, -- the first block that is not before from_time; an estimate until we follow it
   from_time bigint NOT NULL, -- unix seconds
   names text[], -- the terms that a change entered ahead names; null: it was not entered ahead
+  cancelled boolean NOT NULL DEFAULT false, -- a planned change that was taken back; its row keeps its number
   made_with bytea, -- the digest of the key or passkey that entered it; null: the command line
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,

@@ -5,7 +5,7 @@ import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { readWindows } from '../db/nodes/owner-acts.ts'
-import { readTiersNow } from '../db/payments/supply.ts'
+import { readTiersNow, type TierNow } from '../db/payments/supply.ts'
 import { readModes } from '../db/sale/contract-wallets.ts'
 import { readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
@@ -27,6 +27,14 @@ const readWallets = async (pool: Pool) => ({
   wallets: await readPaymentWallets(pool),
   wallet: await readWalletInForce(pool),
 })
+
+/** The states of tiers, as buyers see them. */
+const STATES: Readonly<Record<TierNow['state'], string>> = {
+  open: 'on sale',
+  upcoming: 'to open',
+  soldOut: 'sold out',
+  closed: 'closed',
+}
 
 export const ENTERED_CHECKS: Checks<SaleExamined> = {
   terms: check(null, ofLedger(readTermsNow), (terms) => {
@@ -83,12 +91,14 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   }),
 
   'sale.tiers': check(null, ofLedger(readTiersNow), (tiers) => {
-    const onSale = tiers.filter((tier) => tier.onSale)
-    if (onSale.length > 0) return `on sale: ${onSale.map(({ tierId }) => tierId).join(', ')}`
-    return {
-      says: 'no tier is on sale',
-      warn: 'Create one with "node-ledger tiers create", then open it with "tiers on-sale".',
-    }
+    const states = Map.groupBy(tiers, ({ state }) => state)
+    const says = Object.entries(STATES).flatMap(([state, text]) => {
+      const tierIds = states.get(state as TierNow['state'])?.map(({ tierId }) => tierId) ?? []
+      return tierIds.length > 0 ? `${text}: ${tierIds.join(', ')}` : []
+    })
+    if ((states.get('closed') ?? []).length < tiers.length) return says.join('; ')
+    const todo = 'Create one with "node-ledger tiers create", then open it with "tiers on-sale".'
+    return { says: ['no tier is on sale', ...says].join('; '), warn: todo }
   }),
 
   'sale.changes': check('NodeLedgerTierChangeUnfit', ofLedger(readPlanned), ({ fit, unfit }) => {

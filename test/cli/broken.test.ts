@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/checks/check.ts'
+import { cancelTierPlan, insertTierPlan, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { AWS_KEY, type KmsDouble, letIn, startKms } from '../chain/kms/double.ts'
@@ -181,6 +182,20 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     check: 'funds.minter',
     says: /the minter has 0 ether/,
     todo: /Send ether to 0x/,
+  },
+  'a planned change that no longer fits': {
+    break: async () => {
+      const [basic, plus] = await readTierVersions(world.pool)
+      if (!basic || !plus) throw new Error('the world has two tiers')
+      const fromTime = Math.ceil(Date.now() / 1_000) + 1_000_000
+      const plan = { ...basic, priceWei: plus.priceWei, fromTime, names: ['priceWei'] as const, keyDigest: null }
+      const version = await insertTierPlan(world.pool, plan, 'test')
+      return () => cancelTierPlan(world.pool, { tierId: basic.tierId, version })
+    },
+    check: 'sale.changes',
+    verdict: 'warn',
+    says: /^change 2 of tier basic, planned for .* UTC, does not fit$/,
+    todo: /will not take effect \(priceTaken\).*tiers cancel/,
   },
   'a contract that is paused': {
     break: async () => {

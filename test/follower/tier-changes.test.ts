@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { readDistributions } from '../../src/db/reads/public-api.ts'
-import { deleteTierPlan, insertTierPlan, readTierPlans, readTierVersions } from '../../src/db/sale/tiers.ts'
+import { cancelTierPlan, insertTierPlan, readTierPlans, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { type TermName, type TierTerms, termsOf } from '../../src/domain/sale/changes.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
@@ -206,7 +206,9 @@ test('a revoked key ends its planned changes as long as they could be cancelled'
 test('a cancelled change does not take effect', async () => {
   const time = (await headTime()) + 200
   const version = await plan(time, { label: 'Cancelled' })
-  await deleteTierPlan(world.pool, { tierId: 'ahead', version })
+  await cancelTierPlan(world.pool, { tierId: 'ahead', version })
+  assert.equal(await plan(time, { label: 'Next' }), version + 1, 'no other change gets its number')
+  await cancelTierPlan(world.pool, { tierId: 'ahead', version: version + 1 })
   await mineAt(time)
   await follow()
   assert.notEqual((await latest()).label, 'Cancelled')

@@ -1,8 +1,10 @@
 // What `node-ledger tiers …` shows before a change, which is a new version: the tier as it is, and what is entered.
 
+import { timeInWords } from '../../lib/times.ts'
 import type { EveryPart } from '../../operator/act.ts'
+import { nowSec } from '../../operator/acts/tier-change.ts'
 import type { EnteredTier } from '../../operator/acts/tier-entry.ts'
-import { changeTier, setOnSale } from '../../operator/acts/tiers.ts'
+import { changeTier, listPlans, setOnSale } from '../../operator/acts/tiers.ts'
 import type { Command } from '../command.ts'
 import { actorHere } from '../database.ts'
 import { accepted, commandOf, type View } from '../operator.ts'
@@ -28,7 +30,19 @@ export const VIEWS: Readonly<Record<string, View>> = {
     text: TEXT,
   },
   'tiers price': changeBy(changeTier),
-  'tiers cancel': { text: TEXT },
+  'tiers cancel': {
+    first: async (parts: EveryPart, input, call) => {
+      const { plans } = accepted(await listPlans(parts), call)
+      const plan = plans.find(({ tierId, version }) => tierId === input.tierId && version === input.version)
+      if (plan)
+        preview(
+          call,
+          `Change ${plan.version} of tier ${plan.tierId}, planned for ${timeInWords(plan.fromTime, nowSec())}: ${plan.says}`,
+        )
+      return null
+    },
+    text: TEXT,
+  },
 }
 
 export const more = (): Command[] => [

@@ -45,7 +45,7 @@ export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
 export async function readTierPlans(sql: Sql, afterTime: number | null = null): Promise<TierPlan[]> {
   return await sql<TierPlan[]>`
     SELECT ${columns(sql)}, to_json(names) AS names FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after)
-    WHERE t.from_block IS NULL AND from_time > coalesce(${afterTime}::bigint, (SELECT block_time FROM cursors WHERE name = 'follow'), 0)
+    WHERE t.from_block IS NULL AND NOT cancelled AND from_time > coalesce(${afterTime}::bigint, (SELECT block_time FROM cursors WHERE name = 'follow'), 0)
       AND NOT EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at <= ${lastMoment(sql)})
       AND NOT EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at <= ${lastMoment(sql)})
     ORDER BY from_time, entered_at, version`
@@ -95,12 +95,12 @@ async function insertTier(sql: Sql, terms: TierTerms, entry: { readonly [column:
   return entered?.version ?? Promise.reject(new Error('an inserted tier came back without its row'))
 }
 
-/** Deletes a planned change. A payment may refer to it only if it once held, and then it cannot be deleted. */
-export async function deleteTierPlan(
+/** Cancels a planned change. Its row stays, so that no other change gets its number. */
+export async function cancelTierPlan(
   sql: Sql,
   { tierId, version }: Pick<TierPlan, 'tierId' | 'version'>,
 ): Promise<void> {
-  await sql`DELETE FROM tiers WHERE tier_id = ${tierId} AND version = ${version} AND from_block IS NULL`
+  await sql`UPDATE tiers SET cancelled = true WHERE tier_id = ${tierId} AND version = ${version} AND from_block IS NULL`
 }
 
 /** Gives planned changes their first blocks, and the terms to which they resolve. */
@@ -127,7 +127,7 @@ export type FirstBlock = Pick<StoredVersion, 'tierId' | 'version' | 'fromTime'> 
 export async function readNotBegun(sql: Sql, followed: { number: number; time: number } | null): Promise<FirstBlock[]> {
   return await sql<FirstBlock[]>`
     SELECT tier_id AS "tierId", version, from_block AS "fromBlock", from_time AS "fromTime" FROM tiers
-    WHERE from_block > ${followed?.number ?? -1} OR (from_block IS NULL AND from_time > ${followed?.time ?? 0})`
+    WHERE from_block > ${followed?.number ?? -1} OR (from_block IS NULL AND NOT cancelled AND from_time > ${followed?.time ?? 0})`
 }
 
 /** Gives versions that have not begun another first block. A planned change gets its own with its terms. */

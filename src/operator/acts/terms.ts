@@ -336,10 +336,10 @@ const headsOf = async (readers: readonly Pick<ChainReader, 'head'>[]) =>
  * The newest block, with the newest time, that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows
  * later blocks before the version is stored, so we judge and credit every payment by the terms in force at its block.
  */
-export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
+export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql, { lock } = { lock: true }) {
   const first = await deps.chain.head()
   const head = (await headsOf(deps.chain.providers)).reduce((a, b) => (b.number > a.number ? b : a), first)
-  const cursor = await readCursor(sql, { lock: true })
+  const cursor = await readCursor(sql, { lock })
   const newest = cursor && cursor.number > head.number ? cursor : head
   return { ...newest, time: Math.max(head.time, cursor?.time ?? 0) }
 }

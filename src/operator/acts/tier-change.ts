@@ -1,7 +1,10 @@
-// A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`. Pure.
-import type { TierVersion } from '../../domain/tiers.ts'
+// A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`, and why one does
+// not fit.
+import type { TierTerms, Unfit } from '../../domain/sale/changes.ts'
+import { latestOf, type TierVersion } from '../../domain/tiers.ts'
 import { inEther } from '../../domain/units.ts'
-import { inUtc } from '../../lib/times.ts'
+import { inUtc, timeInWords } from '../../lib/times.ts'
+import { fieldNamed } from '../act.ts'
 
 /** How we call a term. Others are not told. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -68,4 +71,53 @@ function shown(name: string, value: unknown): string {
 function untilOf({ fromTime, graceSec }: Pick<TierVersion, 'fromTime' | 'graceSec'>): string {
   const [from, until] = [inUtc(fromTime), inUtc(fromTime + graceSec)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
+}
+
+export const nowSec = () => Date.now() / 1000
+
+type Timed = Pick<TierVersion, 'tierId' | 'version' | 'fromTime'>
+
+/** Why a change that holds from a time does not fit: its field, and a sentence. `planned`: what will hold. `continues`: the text continues a sentence that begins with the field's name. */
+export function whyUnfit(
+  why: Unfit,
+  planned: readonly Timed[],
+  fromTime: number,
+): { field: keyof TierTerms | null; text: string } {
+  switch (why.kind) {
+    case 'noTier':
+      return { field: null, text: 'There is no such tier.' }
+    case 'closing':
+      return { field: 'closesAt', text: `must be later than ${fieldNamed('opensAt')}.` }
+    case 'holding':
+      return {
+        field: 'holdingWei',
+        text: `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
+      }
+    case 'ladder':
+      return {
+        field: 'opensAfter',
+        text: `must be another tier with a supply that does not wait for this one, and ${why.by} is not.`,
+      }
+    case 'awaited':
+      return { field: null, text: `Tier ${why.by} opens once this one is sold out: it needs a supply.` }
+    case 'raised':
+      return {
+        field: null,
+        text: `Tier ${why.by} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
+      }
+    case 'priceTaken': {
+      const later = latestOf(planned.filter((one) => one.tierId === why.by && one.fromTime <= fromTime))
+      const isOn = later
+        ? `will be on sale at that price from ${timeInWords(later.fromTime, nowSec())}`
+        : 'is on sale at that price'
+      return { field: null, text: `Tier ${why.by} ${isOn}, and the amount is what selects the tier.` }
+    }
+    case 'priceInGrace': {
+      const until = timeInWords(why.untilTime, nowSec())
+      return {
+        field: null,
+        text: `That price still buys tier ${why.by} until ${until} (block time), because it was that tier’s price until recently.`,
+      }
+    }
+  }
 }

@@ -17,6 +17,7 @@ import {
 } from '../../db/sale/tiers.ts'
 import { creditMaxWei } from '../../domain/credit.ts'
 import {
+  type Changes,
   isTooLate,
   mergeTerms,
   PLAN_AHEAD_SEC,
@@ -25,10 +26,9 @@ import {
   type TermName,
   type TierTerms,
   termsOf,
-  type Unfit,
 } from '../../domain/sale/changes.ts'
 import { byEffect, type FirstSaleTerms } from '../../domain/tiers.ts'
-import { timeInWords } from '../../lib/times.ts'
+import { inUtc, timeInWords } from '../../lib/times.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
 import {
@@ -43,7 +43,7 @@ import {
 import type { Changing } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import { readNow, refuseOutOfBounds } from './terms.ts'
-import { changesIn, versionInWords } from './tier-change.ts'
+import { changesIn, nowSec, versionInWords, whyUnfit } from './tier-change.ts'
 
 export type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
@@ -90,8 +90,6 @@ export interface TierEntry {
   dryRun: boolean
 }
 
-export const nowSec = () => Date.now() / 1000
-
 /** The default grace period of the next version: the grace period of the last version that did not end its predecessor at once. */
 export const nextGraceSec = (
   versions: readonly Pick<TierRow, 'graceSec'>[],
@@ -123,30 +121,35 @@ function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): Pla
   })
   const views = [
     ...fit.map(({ before, version }) => ({ ...viewOf(version), says: inWords(before, version), unfit: null })),
-    ...unfit.map(({ plan, why }) => ({ ...viewOf(plan), says: plan.names.join(', '), unfit: whyUnfit(why).text })),
+    ...unfit.map(({ plan, why }) => {
+      const { text } = whyUnfit(why, versionsOf(fit), plan.fromTime)
+      return { ...viewOf(plan), says: plan.names.join(', '), unfit: text }
+    }),
   ]
   return views.sort((a, b) => a.fromTime - b.fromTime || a.enteredAt.localeCompare(b.enteredAt))
 }
 
 const inWords = (before: object, after: object) => changesIn(before, after).join(', ') || 'no change'
 
-/** Enters a version or a planned change, unless there is an objection. Nothing is stored in a dry run. */
+/** Enters a version or a planned change, unless there is an objection. A dry run stores nothing, and locks nothing while it asks the chain. */
 export async function enterTier(
   { sql, actor, record }: Changing,
   deps: TierContext,
-  propose: (rows: readonly TierRow[]) => TierEntry | OperatorRefusal,
+  dryRun: boolean,
+  propose: (rows: readonly TierRow[]) => Omit<TierEntry, 'dryRun'> | OperatorRefusal,
 ): Promise<EnteredTier | OperatorRefusal> {
-  await lockTierTable(sql)
+  if (!dryRun) await lockTierTable(sql)
   const wait = await refuseWhileMending(sql)
   if (wait) return wait
-  const now = await readNow(deps, sql)
-  const entry = propose(await readTierVersions(sql))
-  if (isOperatorRefusal(entry)) return entry
-  const { tierId, fromTime, dryRun } = entry
+  const now = await readNow(deps, sql, { lock: !dryRun })
+  const proposed = propose(await readTierVersions(sql))
+  if (isOperatorRefusal(proposed)) return proposed
+  const entry = { ...proposed, dryRun }
+  const { tierId, fromTime } = entry
   if (fromTime !== null && isTooLate(fromTime, now.time, nowSec())) return tooLate()
   // Read under the tier's lock, because a step may have opened just now.
   const tierNo = entry.first?.tierNo ?? (await tierNoOf(sql, tierId))
-  await lockTiers(sql, [tierNo], { wait: true })
+  if (!dryRun) await lockTiers(sql, [tierNo], { wait: true })
   const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
   const next = nextOf(rows, plans, entry, { now: now.time, rules: deps.rules })
   const { before, terms, time } = next
@@ -160,7 +163,7 @@ export async function enterTier(
   if (refusal) return refusal
   const changed = !before || !changesNothing(before, terms)
   if (changed && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
-  const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, terms, Math.max(time, nowSec())))]
+  const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
   return { tier: await viewOf(sql, tierId), changed, dryRun, notes: changed ? notes : ['No change.'] }
 }
 
@@ -231,11 +234,15 @@ function nextOf(
   return { entry, before, terms: { ...terms, graceSec }, time }
 }
 
+const versionsOf = (fit: Changes<TierRow>['fit']) => fit.map(({ version }) => version)
+
 const planned = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
-  readChanges(
-    rows,
-    plans.filter(({ fromTime }) => fromTime <= time),
-  ).fit.map(({ version }) => version)
+  versionsOf(
+    readChanges(
+      rows,
+      plans.filter(({ fromTime }) => fromTime <= time),
+    ).fit,
+  )
 
 /** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
@@ -244,7 +251,7 @@ function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next:
   const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...inForce]
   const version = { ...terms, fromTime: time }
   const why = refuseVersion(earlier, version)
-  if (why) return refusalOf(why)
+  if (why) return refusalOf(whyUnfit(why, inForce, time))
   const number =
     1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
   const opened =
@@ -254,64 +261,25 @@ function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next:
     entry.fromTime === null
       ? readChanges([...rows, { ...candidate, fromBlock: 0 }], plans)
       : readChanges(rows, [...plans, { ...candidate, fromBlock: null, names: namesOf(entry.changes) }])
-  return refuseWorse(readChanges(rows, plans).unfit, after.unfit)
+  return refuseWorse(readChanges(rows, plans), after)
 }
 /** Later than any entry. */
 const LAST = '9999'
 
 /** Refuses if a planned change would no longer fit. */
-export function refuseWorse(
-  before: readonly { plan: TierPlan }[],
-  after: readonly { plan: TierPlan; why: Unfit }[],
-): OperatorRefusal | null {
+export function refuseWorse(before: Changes<TierRow>, after: Changes<TierRow>): OperatorRefusal | null {
   const isSame = (a: TierPlan, b: TierPlan) => a.tierId === b.tierId && a.version === b.version
-  const worse = after.find(({ plan }) => !before.some((one) => isSame(one.plan, plan)))
+  const worse = after.unfit.find(({ plan }) => !before.unfit.some((one) => isSame(one.plan, plan)))
   if (!worse) return null
   const { tierId, version, fromTime } = worse.plan
+  const { text } = whyUnfit(worse.why, versionsOf(after.fit), fromTime)
   return refuseAct(
     'conflict',
-    `Then change ${version} of tier ${tierId}, planned for ${timeInWords(fromTime, nowSec())}, would not fit: ${whyUnfit(worse.why).text}`,
+    `Then change ${version} of tier ${tierId}, planned for ${timeInWords(fromTime, nowSec())}, would not fit: ${text}`,
   )
 }
 
-/** Why a change does not fit: its field, and a sentence. `continues`: the text continues a sentence that begins with the field's name. */
-function whyUnfit(why: Unfit): { field: keyof TierTerms | null; text: string } {
-  switch (why.kind) {
-    case 'noTier':
-      return { field: null, text: 'There is no such tier.' }
-    case 'closing':
-      return { field: 'closesAt', text: `must be later than ${fieldNamed('opensAt')}.` }
-    case 'holding':
-      return {
-        field: 'holdingWei',
-        text: `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
-      }
-    case 'ladder':
-      return {
-        field: 'opensAfter',
-        text: `must be another tier with a supply that does not wait for this one, and ${why.by} is not.`,
-      }
-    case 'awaited':
-      return { field: null, text: `Tier ${why.by} opens once this one is sold out: it needs a supply.` }
-    case 'raised':
-      return {
-        field: null,
-        text: `Tier ${why.by} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
-      }
-    case 'priceTaken':
-      return { field: null, text: `Tier ${why.by} is on sale at that price, and the amount is what selects the tier.` }
-    case 'priceInGrace': {
-      const until = timeInWords(why.untilTime, nowSec())
-      return {
-        field: null,
-        text: `That price still buys tier ${why.by} until ${until} (block time), because it was that tier’s price until recently.`,
-      }
-    }
-  }
-}
-
-function refusalOf(why: Unfit): OperatorRefusal {
-  const { field, text } = whyUnfit(why)
+function refusalOf({ field, text }: ReturnType<typeof whyUnfit>): OperatorRefusal {
   return field === null ? refuseAct('conflict', text) : refuseField('invalid', field, text)
 }
 
@@ -332,13 +300,17 @@ function doneInWords({ entry: { fromTime, dryRun }, before, terms, time }: Next,
 }
 
 /** What an operator should know about a change, although it is allowed. */
-async function notesOn({ contract }: FactoryRead, sql: Sql, terms: TierTerms, from: number): Promise<string[]> {
+async function notesOn({ contract }: FactoryRead, sql: Sql, { entry, before, terms, time }: Next): Promise<string[]> {
   const { closesAt, allowlist, maxPerWallet } = terms
   const largest = allowlist === null ? 0 : await readLargestAllocation(sql, allowlist)
   const walletMax = largest > 0 ? await orNull(contract.maxPerWallet()) : null
   return [
-    ...(closesAt !== null && closesAt <= from
-      ? ['It closes before it begins, so these terms sell nothing. Earlier terms still buy for the grace period.']
+    ...(closesAt !== null && closesAt <= Math.max(time, nowSec())
+      ? [
+          before && entry.changes.closesAt === undefined
+            ? `The tier closes at ${inUtc(closesAt)}, and this change keeps that, so these terms sell nothing. Change ${fieldNamed('closesAt')} too (0: never).`
+            : 'It closes before it begins, so these terms sell nothing. Earlier terms still buy for the grace period.',
+        ]
       : []),
     ...(largest > maxPerWallet
       ? [`The list allows a wallet up to ${largest} nodes, but the tier only ${maxPerWallet} per wallet.`]

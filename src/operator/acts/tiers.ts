@@ -1,7 +1,7 @@
 // The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
 // the earliest, or from a time on that no instance has reached, so it never applies to payments already made. The next payments pass opens the cohorts
 // of a new tier.
-import { deleteTierPlan, lockTierTable, readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
+import { cancelTierPlan, lockTierTable, readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
 import { isTooLate, mergeTerms, readChanges, type TierTerms } from '../../domain/sale/changes.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../../domain/tiers.ts'
 import { type Hash, hash, wei } from '../../domain/units.ts'
@@ -12,11 +12,11 @@ import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import { readNow } from './terms.ts'
+import { nowSec } from './tier-change.ts'
 import {
   type EnteredTier,
   enterTier,
   nextGraceSec,
-  nowSec,
   type PlannedView,
   readTierViews,
   refuseWorse,
@@ -152,7 +152,7 @@ export const createTier = defineAct({
   onChain: true,
   asks: 'Enter this tier permanently?',
   change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...asked }, deps: TierContext) =>
-    enterTier(changing, deps, (rows) => {
+    enterTier(changing, deps, false, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
       const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
@@ -166,7 +166,7 @@ export const createTier = defineAct({
         ...{ holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null },
         ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
       }
-      const entry = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, dryRun: false, changes: {} }
+      const entry = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
       return { ...entry, first: mergeTerms(fresh, namedIn(asked)) }
     }),
   says: enteredInWords,
@@ -219,9 +219,9 @@ function enterVersion(
   },
   deps: TierContext,
 ): Promise<EnteredTier | OperatorRefusal> {
-  return enterTier(changing, deps, (rows) =>
+  return enterTier(changing, deps, dryRun, (rows) =>
     rows.some((row) => row.tierId === tierId)
-      ? { tierId, first: null, changes: namedIn(asked), graceSec: atOnce ? 0 : graceSec, fromTime, dryRun }
+      ? { tierId, first: null, changes: namedIn(asked), graceSec: atOnce ? 0 : graceSec, fromTime }
       : refuseAct('notFound', `There is no tier ${tierId}.`),
   )
 }
@@ -261,9 +261,9 @@ export const cancelPlan = defineAct({
     if (!plan) return refuseAct('notFound', `Tier ${tierId} has no planned change ${version}.`)
     if (isTooLate(plan.fromTime, now.time, nowSec())) return tooLate()
     const others = plans.filter((one) => one !== plan)
-    const worse = refuseWorse(readChanges(rows, plans).unfit, readChanges(rows, others).unfit)
+    const worse = refuseWorse(readChanges(rows, plans), readChanges(rows, others))
     if (worse) return worse
-    await deleteTierPlan(sql, plan)
+    await cancelTierPlan(sql, plan)
     const { fromTime, names } = plan
     record({ action: 'tierPlanCancelled', subject: tierId, before: { version, fromTime, names } })
     const notes = [`Cancelled: change ${version}, planned for ${timeInWords(fromTime, nowSec())}.`]

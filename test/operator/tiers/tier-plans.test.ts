@@ -2,6 +2,9 @@
 // pages show before.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { readCursor } from '../../../src/db/blocks/blocks.ts'
+import { inTransaction } from '../../../src/db/core/sql.ts'
+import { lockTierTable } from '../../../src/db/sale/tiers.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../../support/world.ts'
 
@@ -113,6 +116,35 @@ test('a dry run says what a change would do, and enters nothing', async () => {
   const now = await desk.post('tiers/next', { closesAt: 5, dryRun: true })
   assert.match(now.json.says, /It closes before it begins/)
   assert.equal((await desk.post('tiers/next', { label: 'Soon', fromTime, dryRun: true })).json.changed, false)
+})
+
+test('a change that keeps a past closing says that it sells nothing', async () => {
+  const fromTime = await ahead(4_000)
+  assert.equal((await desk.post('tiers/next', { closesAt: fromTime - 1 })).status, 200)
+  const kept = await desk.post('tiers/next', { onSale: true, label: 'Public', fromTime, dryRun: true })
+  assert.match(kept.json.says, /The tier closes at 20.* UTC, and this change keeps that, so these terms sell nothing\./)
+  const open = await desk.post('tiers/next', { label: 'Public', closesAt: 0, fromTime, dryRun: true })
+  assert.doesNotMatch(open.json.says, /sell nothing/)
+  assert.equal((await desk.post('tiers/next', { closesAt: 0 })).status, 200)
+})
+
+test('a dry run waits for nobody who enters a change or follows', async () => {
+  const dry = await inTransaction(world.pool, async (sql) => {
+    await lockTierTable(sql)
+    await readCursor(sql, { lock: true })
+    return await desk.post('tiers/next', { label: 'Unlocked', dryRun: true })
+  })
+  assert.deepEqual([dry.status, dry.json.changed], [200, true], dry.text)
+})
+
+test('a price that another tier will have is refused with the time from which it has it', async () => {
+  const [fromTime, priceWei] = [await ahead(5_000), String(PRICE + 40n)]
+  assert.equal((await desk.post('tiers/drop', { onSale: true, priceWei, fromTime })).status, 200)
+  const refused = await desk.post('tiers/next', { onSale: true, priceWei, fromTime: fromTime + 1 })
+  assert.equal(refused.status, 409)
+  assert.match(refused.text, /Tier drop will be on sale at that price from 20.* UTC/)
+  const [plan] = await planned('drop')
+  assert.equal((await desk.post('tiers/drop/cancel', { version: plan.version })).status, 200)
 })
 
 test('two tiers never share a price, at any time to come', async () => {
