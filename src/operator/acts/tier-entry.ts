@@ -152,7 +152,7 @@ export async function enterTier(
   if (!dryRun) await lockTiers(sql, [tierNo], { wait: true })
   const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
   const next = nextOf(rows, plans, entry, { now: now.time, rules: deps.rules })
-  const { before, terms, time } = next
+  const { before, terms } = next
   const refusal =
     refusePrice(terms) ??
     (fromTime === null ? await refuseSupply(sql, terms) : null) ??
