@@ -132,14 +132,15 @@ export function* eachRoundLie(world: RoundWorld): Generator<RoundWorld> {
   const several = round.turns.find(({ count }) => count > 1)
   const second = singles.findIndex(({ cohort }) => cohort === several?.cohort) + 1
   const single = singles[second] as SingleTurn
-  const seeds = [-1, 0, 1].flatMap((by) => singles.flatMap((each, at) => seedsBeside(world, each, at, by)))
+  const seeds = [second - 1, second].flatMap((at) => [-1, 0, 1].flatMap((by) => seedsBeside(world, at, by)))
   for (const said of eachLie(single, [...OF_TURN, 'amountWei'])) yield { ...world, singles: singles.with(second, said) }
   yield* seeds
   yield* eachOtherPayment(world)
 }
 
 /** The world with what a block beside the right one would give for the seed of a single turn. */
-function seedsBeside(world: RoundWorld, single: SingleTurn, at: number, by: number): RoundWorld[] {
+function seedsBeside(world: RoundWorld, at: number, by: number): RoundWorld[] {
+  const single = world.singles[at] as SingleTurn
   const seedBlock = by === 0 ? 0 : (single.seedBlock ?? 0) + by
   const { hash, mixHash } = world.chain.blocks[seedBlock] ?? {}
   const seeds = [hash, mixHash].filter((seed) => seed != null)
