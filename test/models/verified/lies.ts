@@ -111,7 +111,7 @@ function othersOf(value: unknown): unknown[] {
   if (typeof value === 'bigint') return value > 0n ? [value + 1n, value - 1n] : [value + 1n]
   if (typeof value === 'number') return value > 0 ? [value + 1, value - 1] : [value + 1]
   if (value instanceof Date) return [new Date(value.getTime() + 1)]
-  if (typeof value !== 'string') return []
+  if (typeof value !== 'string') return value === null ? ['other'] : []
   return [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`]
 }
 
@@ -167,6 +167,9 @@ function* eachOtherPayment(world: RoundWorld): Generator<RoundWorld> {
     Object.fromEntries(Object.entries(intervals).map(([cohort, sec]) => [cohort, sec + 1]))
   const states = chain.states.map((state) => ({ ...state, intervals: later(state.intervals) }))
   yield { ...world, chain: { ...chain, states } }
+  const none: RoundWorld = { ...world, round: { ...round, turns: [], totalWei: 0n, nodeCount: 0 } }
+  yield none
+  yield { ...none, chain: withLogs(logs.filter(({ event }) => event !== 'Credited')).chain }
   // A turn that is listed twice, and was paid twice.
   const [first] = round.turns as [Turn]
   const twice = { ...round, turns: [first, ...round.turns], nodeCount: round.nodeCount + first.nodeCount }
