@@ -6,7 +6,7 @@ import { hashOf, type Wire } from '../../models/proofs/items.ts'
 import { formOf, isOfUnsignedType, rootOf, TYPES, transactionBytes } from '../../models/proofs/lists.ts'
 import { randomBelow } from '../../support/property.ts'
 import { objectBy } from '../fuzz/mutate.ts'
-import { block, read } from './published.ts'
+import { block } from './published.ts'
 import { compareTransaction, compareTransactions } from './told.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -43,36 +43,36 @@ const FORMS: Readonly<Record<string, readonly unknown[]>> = {
   ...{ maxFeePerGas: NUMBER, gasPrice: NUMBER, isSystemTx: [true, false, null, 'true', 1, '0x1'] },
 }
 
+/** The transaction with each of its fields in each form. A field that stands in for another is there while the other is missing. */
+function* inEachForm(whole: Wire): Generator<Wire> {
+  for (const [name, forms] of Object.entries(FORMS)) {
+    const other = { data: 'input', gasPrice: 'maxFeePerGas' }[name] ?? name
+    if (!(name in whole) && !(other in whole)) continue
+    for (const form of forms) yield { ...whole, ...(other in whole ? { [other]: null } : {}), [name]: form }
+  }
+}
+
 test('a transaction of each type is proven with each field that nodes omit or rename', async () => {
   let provenCount = 0
   for (const type of TYPES)
-    for (const [name, forms] of Object.entries(FORMS))
-      for (const form of forms) {
-        // What stands in for another field that is missing.
-        const rest = name === 'data' ? { input: undefined } : name === 'gasPrice' ? { maxFeePerGas: null } : {}
-        const tx = { ...ofType(type), ...rest, [name]: form }
-        if ((await compareTransaction(hashed(tx))).hash === 'proven') provenCount++
-      }
-  assert.ok(provenCount > 400, `${provenCount}`)
+    for (const tx of inEachForm(ofType(type)))
+      if ((await compareTransaction(hashed(tx))).hash === 'proven') provenCount++
+  assert.ok(provenCount > 200, `${provenCount}`)
 })
 
-/** Signed transactions of several types, and one of a legacy form with and without the chain's id. */
-const SIGNED: readonly Wire[] = [
-  ...(block('ethereum-14151203').block.transactions ?? []).slice(0, 6),
-  ...(block('ethereum-1000000').block.transactions ?? []).slice(0, 1),
-  ...read<{ transaction: Wire }[]>('transactions.json').map(({ transaction }) => transaction),
+/** A legacy transaction without the chain's id, one with it, and one of a type. */
+const SIGNED = [
+  (block('ethereum-1000000').block.transactions ?? []).find(({ v }) => v === '0x1b' || v === '0x1c'),
+  (block('ethereum-14151203').block.transactions ?? []).find(({ type }) => type === '0x0'),
+  (block('ethereum-14151203').block.transactions ?? []).find(({ type }) => type === '0x2'),
 ]
-/** One of each type, and both legacy ones. */
-const DISTINCT = [...Map.groupBy(SIGNED, ({ type, v }) => `${type} ${Number(v) > 28}`).values()].map(
-  ([first]) => first as Wire,
-)
 
 test('a signature is proven at each bound of its numbers and in each form of its parity', async () => {
   const bounds = [0n, 1n, ORDER / 2n, ORDER / 2n + 1n, ORDER - 1n, ORDER, 2n ** 256n - 1n].map(word)
   const zeros = ['0x', '0x00', null, undefined, 7]
   const parities = [0, 1, 2, 26, 27, 28, 29, 34, 35, 36, 37, 38].map(word)
   const kinds = new Set<string>()
-  for (const tx of DISTINCT) {
+  for (const tx of SIGNED as Wire[]) {
     const { v, yParity, ...rest } = tx
     const forms: Wire[] = [
       ...[...bounds, ...zeros].flatMap((form) => [{ r: form }, { s: form }, { r: form, s: form }]),

@@ -111,7 +111,7 @@ function othersOf(value: unknown): unknown[] {
   if (typeof value === 'bigint') return value > 0n ? [value + 1n, value - 1n] : [value + 1n]
   if (typeof value === 'number') return value > 0 ? [value + 1, value - 1] : [value + 1]
   if (value instanceof Date) return [new Date(value.getTime() + 1)]
-  if (typeof value !== 'string') return []
+  if (typeof value !== 'string') return value === null ? ['other'] : []
   return [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`]
 }
 
@@ -132,14 +132,15 @@ export function* eachRoundLie(world: RoundWorld): Generator<RoundWorld> {
   const several = round.turns.find(({ count }) => count > 1)
   const second = singles.findIndex(({ cohort }) => cohort === several?.cohort) + 1
   const single = singles[second] as SingleTurn
-  const seeds = [-1, 0, 1].flatMap((by) => singles.flatMap((each, at) => seedsBeside(world, each, at, by)))
+  const seeds = [second - 1, second].flatMap((at) => [-1, 0, 1].flatMap((by) => seedsBeside(world, at, by)))
   for (const said of eachLie(single, [...OF_TURN, 'amountWei'])) yield { ...world, singles: singles.with(second, said) }
   yield* seeds
   yield* eachOtherPayment(world)
 }
 
 /** The world with what a block beside the right one would give for the seed of a single turn. */
-function seedsBeside(world: RoundWorld, single: SingleTurn, at: number, by: number): RoundWorld[] {
+function seedsBeside(world: RoundWorld, at: number, by: number): RoundWorld[] {
+  const single = world.singles[at] as SingleTurn
   const seedBlock = by === 0 ? 0 : (single.seedBlock ?? 0) + by
   const { hash, mixHash } = world.chain.blocks[seedBlock] ?? {}
   const seeds = [hash, mixHash].filter((seed) => seed != null)
@@ -166,6 +167,9 @@ function* eachOtherPayment(world: RoundWorld): Generator<RoundWorld> {
     Object.fromEntries(Object.entries(intervals).map(([cohort, sec]) => [cohort, sec + 1]))
   const states = chain.states.map((state) => ({ ...state, intervals: later(state.intervals) }))
   yield { ...world, chain: { ...chain, states } }
+  const none: RoundWorld = { ...world, round: { ...round, turns: [], totalWei: 0n, nodeCount: 0 } }
+  yield none
+  yield { ...none, chain: withLogs(logs.filter(({ event }) => event !== 'Credited')).chain }
   // A turn that is listed twice, and was paid twice.
   const [first] = round.turns as [Turn]
   const twice = { ...round, turns: [first, ...round.turns], nodeCount: round.nodeCount + first.nodeCount }
