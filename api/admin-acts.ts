@@ -21,7 +21,7 @@ export const ACTS = {
       decision: { help: "what to do with them", value: "word", required: true, words: ["release","dismiss"] },
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
       tierId: { help: "for payments whose amount matches no tier", value: "tier", required: false },
-      dryRun: { help: "only say what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
+      dryRun: { help: "only show what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -29,7 +29,7 @@ export const ACTS = {
     scope: 'decide',
     fields: {
       belowWei: { help: "held payments below this amount", value: "wei", required: true },
-      dryRun: { help: "only say how many there are, and their sum", value: null, required: false, words: ["true","false"] },
+      dryRun: { help: "only show how many there are, and their sum", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -55,7 +55,7 @@ export const ACTS = {
     scope: 'decide',
     fields: {
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
-      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
+      again: { help: "also what an earlier file pays; only if that file was never sent", value: null, required: false, words: ["true","false"] },
       holdOnly: { help: "only hold them for their refunds, and make no file", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
@@ -65,9 +65,9 @@ export const ACTS = {
     fields: {
       heldFor: { help: "the reason that they are held for", value: "reason", required: true, words: ["wrongAmount","saleClosed","notOpenYet","soldOut","notListed","tierAllowance","holding","walletLimit","senderDenied","oldWallet","recheck","contractWallet","unattributed","mintReverted","supplySpent","mintedElsewhere"] },
       before: { help: "only payments before this time, by block time", value: "time", required: true },
-      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
-      sumWei: { help: "the sum that the preview named; if it is another by now, the act is refused", value: "wei", required: false },
-      dryRun: { help: "only say what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
+      again: { help: "also what an earlier file pays; only if that file was never sent", value: null, required: false, words: ["true","false"] },
+      sumWei: { help: "the sum that the preview showed; if it has changed, the service refuses", value: "wei", required: false },
+      dryRun: { help: "only show what would happen to each: the service tries it and undoes it", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -97,7 +97,7 @@ export const ACTS = {
       holdingDecimals: { help: "the token's decimals", value: "n", required: false },
       holdingRetrySec: { help: "seconds for which the service retries to read a holding", value: "n", required: false },
       supply: { help: "the most nodes of it ever sold; 0: no limit", value: "n", required: false },
-      opensAt: { help: "when it opens, by block time; 0: at once", value: "time", required: false },
+      opensAt: { help: "when it opens, by block time; 0: immediately", value: "time", required: false },
       closesAt: { help: "when it closes, by block time; a grace period follows; 0: never", value: "time", required: false },
       opensAfter: { help: "the tier that must be sold out before it opens; -: none", value: "text", required: false },
       allowlist: { help: "the root of the allowlist; 0: anyone may buy", value: "root", required: false },
@@ -119,14 +119,14 @@ export const ACTS = {
       holdingDecimals: { help: "the token's decimals", value: "n", required: false },
       holdingRetrySec: { help: "seconds for which the service retries to read a holding", value: "n", required: false },
       supply: { help: "the most nodes of it ever sold; 0: no limit", value: "n", required: false },
-      opensAt: { help: "when it opens, by block time; 0: at once", value: "time", required: false },
+      opensAt: { help: "when it opens, by block time; 0: immediately", value: "time", required: false },
       closesAt: { help: "when it closes, by block time; a grace period follows; 0: never", value: "time", required: false },
       opensAfter: { help: "the tier that must be sold out before it opens; -: none", value: "text", required: false },
       allowlist: { help: "the root of the allowlist; 0: anyone may buy", value: "root", required: false },
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
       atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
-      fromTime: { help: "from when it holds, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
+      fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
     },
     leavesOut: ['onSale', 'dryRun'],
   },
@@ -137,8 +137,8 @@ export const ACTS = {
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
       atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
-      fromTime: { help: "from when it holds, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
-      dryRun: { help: "only say what it would do", value: null, required: false, words: ["true","false"] },
+      fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
+      dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
     },
   },
   'tiers/{tierId}/cancel': {
@@ -166,7 +166,7 @@ export const ACTS = {
   referrals: {
     scope: 'prices',
     fields: {
-      code: { help: "the code; capitals are the same code", value: "code", required: true },
+      code: { help: "the code; capitals do not matter", value: "code", required: true },
       payee: { help: "who is paid the commission", value: "address", required: true },
       commissionBps: { help: "the commission, in basis points of the price", value: "bps", required: true },
       opensAt: { help: "from when it counts, by block time; by default from the next block on", value: "time", required: false },
@@ -189,7 +189,7 @@ export const ACTS = {
   'referrals/commissions/file': {
     scope: 'decide',
     fields: {
-      again: { help: "also what an earlier file pays; only if nobody sent that file", value: null, required: false, words: ["true","false"] },
+      again: { help: "also what an earlier file pays; only if that file was never sent", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -308,7 +308,7 @@ export const ACTS = {
   'halt/clear': {
     scope: 'operate',
     fields: {
-      dryRun: { help: "only say what it would do", value: null, required: false, words: ["true","false"] },
+      dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -323,7 +323,7 @@ export const ACTS = {
   'evidence/set': {
     scope: 'operate',
     fields: {
-      mode: { help: "what blocks are worth", value: "mode", required: true, words: ["proven","agreed"] },
+      mode: { help: "which blocks the service accepts", value: "mode", required: true, words: ["proven","agreed"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
     leavesOut: ['dryRun'],
@@ -411,7 +411,7 @@ export const ACTS = {
   'second-person': {
     scope: 'operate',
     fields: {
-      aboveWei: { help: "the amount above which an act needs a second person; 0: every release and refund", value: "wei", required: false },
+      aboveWei: { help: "the amount above which an action needs a second person; 0: every release and refund", value: "wei", required: false },
       off: { help: "switch the rule off", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },

@@ -130,7 +130,7 @@ describe('a residue of several', () => {
     await world.settle()
     const id = await newestResidue()
     const vague = await attribute(id, { transfers: [{ txHash }] })
-    assert.match(vague.json.error, /several such transfers: name one by its place.*2: 25000000000000000 wei from/)
+    assert.match(vague.json.error, /several of these transfers: choose one by its place.*2: 25000000000000000 wei from/)
     assert.match((await attribute(id, { txHash, innerIndex: 4 })).json.error, /no inner transfer at place 4/)
     assert.match((await attribute(id, { txHash, innerIndex: 1, valueWei: '7' })).json.error, /no inner transfer/)
     assert.match((await attribute(id, { txHash, innerIndex: 1, from: world.at(9) })).json.error, /no inner transfer/)

@@ -59,7 +59,7 @@ test('are chosen by a filter, previewed, decided one by one, and again from a fi
     once.refused.slice(-2).map(({ payment, refusal }: { payment: string; refusal: string }) => [payment, refusal]),
     [String(row?.id), twice].map((name) => [
       name,
-      `Named twice: 0x${twice.slice(2).toUpperCase()} is the same payment.`,
+      `Given twice: 0x${twice.slice(2).toUpperCase()} is the same payment.`,
     ]),
   )
 

@@ -43,7 +43,7 @@ describe('a payment by an internal call', () => {
     assert.deepEqual([from, innerIndex, status], [world.at(SAFE), 1, 'held'])
     const again = await desk.post(`payments/${id}/attribute`, { txHash })
     assert.equal(again.status, 409)
-    assert.equal(again.json.error, `The payment is known to come from ${from}.`)
+    assert.equal(again.json.error, `The payment came from ${from}: it needs no attribution.`)
     assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).json.status, 'accepted')
     await world.settle()
     const { status: stands, mint } = await show(id)

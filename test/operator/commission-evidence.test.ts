@@ -108,7 +108,7 @@ test('a mint by one provider’s word earns nothing until another confirms it, i
     trusted.note ?? '',
     /Only one provider reports it\. Compare block \d+, hash 0x\w+, with an explorer first\./,
   )
-  assert.match(trusted.note ?? '', /0\.0005 ether of what was earned is by mints that only one provider reports\./)
+  assert.match(trusted.note ?? '', /0\.0005 ether was earned by mints that only one provider reports\./)
 
   second.rule = () => undefined
   const agreed = await file()

@@ -68,7 +68,7 @@ describe('held payments', () => {
       const asked = { decision, payments, dryRun, ...(decision === 'release' && { tierId: 'basic' }) }
       const { decided, results } = (await desk.post('payments/decide', asked)).json
       const refusals = results.map(({ refusal }: { refusal: string | null }) => refusal)
-      const again = `Named twice: ${id} is the same payment.`
+      const again = `Given twice: ${id} is the same payment.`
       assert.deepEqual([decided, refusals], [1, [null, again, again, again]], `${decision} ${dryRun}`)
     }
     assert.equal(await told(first), 'dismissed wrongAmount')
@@ -95,7 +95,7 @@ describe('held payments', () => {
       [first, null],
     ]
     assert.deepEqual(shape(preview), [true, 2, expected])
-    assert.match(preview.json.results[3].refusal, /Named twice/)
+    assert.match(preview.json.results[3].refusal, /Given twice/)
     assert.match(preview.json.results[1].refusal, /only held payments can be decided/)
     assert.deepEqual([await told(first), await told(second)], ['held wrongAmount', 'held wrongAmount'])
     assert.deepEqual((await desk.get(`audit?subject=${first}`)).json.entries, [])

@@ -72,7 +72,7 @@ async function doctor() {
 }
 
 test('while blocks prove themselves, no person has them believed', async () => {
-  assert.match(await refusalOf({ mode: 'agreed' }), /^Nothing is changed: block \d+ proves itself/)
+  assert.match(await refusalOf({ mode: 'agreed' }), /^No change: block \d+ proves itself/)
   assert.match(await refusalOf({ mode: 'proven' }), /^It is proven already, since block 0/)
   assert.equal((await doctor())?.verdict, 'ok')
 })

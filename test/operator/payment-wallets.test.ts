@@ -130,7 +130,7 @@ describe('the payments wallet', () => {
     assert.match((await takeBack(14)).json.error, /entered last/)
     for (const account of [15, 14]) {
       const done = await takeBack(account)
-      const says = `Taken back. Buyers keep paying to ${world.at(13)}.`
+      const says = `Cancelled. Buyers keep paying to ${world.at(13)}.`
       assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(13), says }])
     }
     // As if it had never existed: payments to it are not seen, and the operator may name it again.
@@ -267,7 +267,7 @@ describe('a start', () => {
     assert.match((await runHere(['wallets', 'list'], env)).out, new RegExp(`${world.at(13)} +inForce`))
     assert.equal((await runHere(['wallets', 'set', world.at(14), '--yes'], env)).code, 0)
     const back = await runHere(['wallets', 'take-back', world.at(14), '--yes'], env)
-    assert.match(back.out, new RegExp(`Taken back. Buyers keep paying to ${world.at(13)}`), back.err)
+    assert.match(back.out, new RegExp(`Cancelled. Buyers keep paying to ${world.at(13)}`), back.err)
     const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
     assert.equal(closed.code, 0, closed.err)
     assert.match(closed.out, /Closed at block/)

@@ -84,7 +84,7 @@ test('a payment under several names is refunded once, and by one file unless ask
     first.results.map(({ payment, refusal }: { payment: string; refusal: string | null }) => [payment, refusal]),
     [txHash, capitals, String(row?.id), txHash].map((name, place) => [
       name,
-      place === 0 ? null : `Named twice: ${txHash} is the same payment.`,
+      place === 0 ? null : `Given twice: ${txHash} is the same payment.`,
     ]),
   )
   assert.deepEqual([first.safeBatch.transactions.length, first.sendNowWei], [1, String(BASIC - 31n)])
@@ -95,7 +95,7 @@ test('a payment under several names is refunded once, and by one file unless ask
   for (const again of [false, true]) {
     const { results, safeBatch, sendNowWei } = await prepare([capitals], { again })
     assert.equal(results[0].prepared.fileMadeAt, made?.at)
-    assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that one was sent`))
+    assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that file was sent`))
     assert.deepEqual([safeBatch?.transactions.length ?? 0, sendNowWei], again ? [1, String(BASIC - 31n)] : [0, '0'])
   }
   // Cancelled and prepared again, while the file still exists.

@@ -105,9 +105,7 @@ test('attributed payments find their nodes again, and the operator decides on th
   const found = await step('payments attribute', { id: ids[0], hash: txHash }, ['--yes'], false)
   assert.match(
     found.out,
-    new RegExp(
-      `came from ${world.at(SAFE)}.*${quoted}: node ${unpaid.json.nodes[0].nodeId}\\. Nothing is to be paid back`,
-    ),
+    new RegExp(`came from ${world.at(SAFE)}.*${quoted}: node ${unpaid.json.nodes[0].nodeId}\\. Do not pay it back`),
   )
   const [shown] = JSON.parse((await runHere(['payments', 'show', txHash, '--json'], env)).out).payments
   assert.deepEqual([shown.status, shown.nodeId], ['minted', unpaid.json.nodes[0].nodeId])

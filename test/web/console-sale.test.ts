@@ -59,7 +59,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await go('Tiers')
     await page.getByRole('button', { name: 'New version…' }).first().click()
     await dialog().getByLabel('Its name').fill('Later')
-    await dialog().getByLabel('From when it holds').fill('in 2h')
+    await dialog().getByLabel('When it takes effect').fill('in 2h')
     await confirm('New version')
     await dialog()
       .getByText(/^Entered: .* from .* UTC, in (2 h|1 h 59 min)/)
@@ -155,7 +155,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await axe()
     await row(planned).getByRole('button', { name: 'Cancel change…' }).click()
     await confirm('Cancel change')
-    await dialog().getByText('Taken back.').waitFor()
+    await dialog().getByText('Cancelled.').waitFor()
     await confirm('Done')
     await row(planned).waitFor({ state: 'detached' })
 

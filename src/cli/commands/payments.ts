@@ -57,7 +57,7 @@ payment with "payments refund".`,
     args: [{ name: 'payments', help: 'the payments, by transaction or row id, separated by commas' }],
     options: {
       'safe-file': { value: 'file', help: 'where to write the file' },
-      again: { help: 'also what an earlier file pays; only if nobody sent that file' },
+      again: { help: 'also what an earlier file pays; only if that file was never sent' },
       ...REASON,
     },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],

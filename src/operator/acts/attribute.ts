@@ -94,9 +94,9 @@ export const attributePayment = defineGuardedAct({
   path: 'payments/:payment/attribute',
   scope: 'decide',
   command: 'payments attribute',
-  summary: 'name the transactions that brought the ether of an unexplained payment',
+  summary: 'enter the transactions that brought the ether of an unexplained payment',
   details: `For a payment held "unattributed", such as a Safe's. The provider's trace (debug_traceTransaction) must show the transfer; its sender
-becomes the payer. If you name only a transaction, it must have brought the whole value. --inner-index or --value-wei takes one transfer out as its own payment, and the rest stays held; --transfers takes several. If no provider has the trace, state --inner-index, --from and --value-wei: then your word counts, and the record says so.`,
+becomes the payer. If you give only a transaction, it must have brought the whole value. --inner-index or --value-wei makes one transfer a payment of its own, --transfers several; what remains stays held. If no provider has the trace, give --inner-index, --from and --value-wei: the service then relies on your statement, and records that.`,
   examples: ['payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
   fields: ASKED,
   check: checkNamed,
@@ -108,15 +108,15 @@ becomes the payer. If you name only a transaction, it must have brought the whol
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
-    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it remain without a sender.`]
+    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it still have no sender.`]
     return [...parts.map(partInWords), ...rest].join('\n')
   },
 })
 
 function partInWords({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
-  const by = proof === 'word' ? ', on your word only' : ''
+  const by = proof === 'word' ? ', by your statement only' : ''
   const came = `Payment ${id}: ${inEther(valueWei)} ether came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
-  if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
+  if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Do not pay it back.`
   return `${came} It is still held: release, refund or dismiss it.`
 }
 
@@ -209,7 +209,7 @@ async function chooseParts(
   { named, traced, isAlone }: { named: readonly Named[]; traced: ReadonlyMap<Hash, Traced>; isAlone: boolean },
 ): Promise<Part[] | OperatorRefusal> {
   const { wallet, valueWei: wholeWei, from } = payment
-  if (from !== null) return refuseAct('conflict', `The payment is known to come from ${from}.`)
+  if (from !== null) return refuseAct('conflict', `The payment came from ${from}: it needs no attribution.`)
   const range = await readResidueRange(sql, payment.id)
   const isKnown = await readKnown(sql, wallet, traced)
   const chosen: Omit<Part, 'ref'>[] = []
@@ -243,7 +243,7 @@ async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Tr
     isIn({ txHash, wallet, innerIndex }) || refunds.has(`${txHash} ${innerIndex}`)
 }
 
-const taken = refuseAct('conflict', 'That transfer is another payment already, or is named twice.')
+const taken = refuseAct('conflict', 'That transfer is already another payment, or you gave it twice.')
 
 /** The named transfer in a trace. If several differ only in their position, the first of them. */
 function byTrace(
@@ -267,7 +267,7 @@ function byTrace(
     .join('; ')
   const meant = [innerIndex && `at place ${innerIndex}`, valueWei && `of ${valueWei} wei`, from && `from ${from}`]
   const what = first
-    ? `The transaction made several such transfers: name one by its place, ${fieldNamed('innerIndex')}.`
+    ? `The transaction made several of these transfers: choose one by its place, ${fieldNamed('innerIndex')}.`
     : `The transaction made no inner transfer ${[...meant.filter(Boolean), 'to the payments wallet'].join(' ')}.`
   return refuseAct('invalid', transfers.length === 0 ? what : `${what} The trace shows ${shows}.`)
 }

@@ -169,7 +169,7 @@ function tierToRelease(
     return refuseAct(
       'invalid',
       payment.reason === 'unattributed'
-        ? `The amount of an internal call names no tier: release the payment with a ${fieldNamed('tierId')}.`
+        ? `The amount of an internal call selects no tier: release the payment with a ${fieldNamed('tierId')}.`
         : `No tier has this price: release the payment with a ${fieldNamed('tierId')}.`,
     )
   const ofTier = versions.filter((v) => v.tierId === named)
@@ -224,7 +224,7 @@ const MANY = {
   decision: field.word('what to do with them', DECISIONS),
   payments: PAYMENTS,
   tierId: TIER_ID('for payments whose amount matches no tier'),
-  dryRun: field.flag('only say what would happen to each: the service tries it and undoes it'),
+  dryRun: field.flag('only show what would happen to each: the service tries it and undoes it'),
   reason: field.REASON,
 }
 
@@ -303,7 +303,7 @@ export const dismissAllDust = defineAct({
   summary: 'dismiss every held payment below an amount, which may be at most the lowest price ever',
   fields: {
     belowWei: field.wei('held payments below this amount'),
-    dryRun: field.flag('only say how many there are, and their sum'),
+    dryRun: field.flag('only show how many there are, and their sum'),
     reason: field.REASON,
   },
   change: async (

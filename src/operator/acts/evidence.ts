@@ -25,17 +25,16 @@ export const setEvidence = defineAct({
   command: 'evidence set',
   args: ['mode'],
   summary:
-    'believe blocks that two providers agree on, after a fork that this version does not know, or have blocks proven again',
+    'accept blocks that two providers agree on, after a fork that this version does not know, or require proof again',
   details:
-    'Asks the providers first, and refuses if their newest blocks show the other mode. If you can, update the service instead. It counts from the next block on.',
+    'The service asks the providers first, and refuses if their newest blocks need the other mode. The mode applies from the next block on. If you can, update the service instead.',
   examples: ['evidence set agreed --reason "the fork of May" --yes'],
   leavesOut: ['dryRun'],
-  asks: ({ mode }) =>
-    mode === 'agreed' ? 'Believe blocks that do not prove themselves?' : 'Reject blocks that do not prove themselves?',
+  asks: ({ mode }) => (mode === 'agreed' ? 'Accept blocks without proof?' : 'Reject blocks without proof?'),
   onChain: true,
   fields: {
-    mode: field.word('what blocks are worth', EVIDENCE_MODES, { value: 'mode' }),
-    dryRun: field.flag('only say what it would do'),
+    mode: field.word('which blocks the service accepts', EVIDENCE_MODES, { value: 'mode' }),
+    dryRun: field.flag('only show what it would do'),
     reason: field.REASON,
   },
   run: async (
@@ -47,8 +46,8 @@ export const setEvidence = defineAct({
     if (!inForce) return refuseAct('notYet', 'The ledger has no block yet. Its first run finds the mode.')
     if (inForce.mode === mode) return refuseAct('conflict', `It is ${mode} already, since block ${inForce.fromBlock}.`)
     const found = await chain.proofs.findMode()
-    if (!found) return refuseAct('notYet', 'The providers do not name the same recent blocks at the moment: try again.')
-    if (found.mode !== mode) return refuseAct('conflict', `Nothing is changed: ${foundInWords(found)}.`)
+    if (!found) return refuseAct('notYet', 'The providers do not agree on the recent blocks at the moment: try again.')
+    if (found.mode !== mode) return refuseAct('conflict', `No change: ${foundInWords(found)}.`)
     const restsOn = mode === 'proven' ? 'proven' : chain.providers.length >= VOICES ? 'agreed' : 'believed'
     const changed = { before: inForce.mode, after: mode, found: foundInWords(found), restsOn } as const
     if (dryRun) return { dryRun, ...changed }
@@ -61,5 +60,5 @@ export const setEvidence = defineAct({
 const RESTS_ON = {
   proven: 'its block’s hash',
   agreed: 'two providers that agree',
-  believed: 'the word of the only provider, if TRUST_PROVIDER trusts it',
+  believed: 'the only provider, if TRUST_PROVIDER trusts it',
 }

@@ -102,7 +102,7 @@ async function refill(
     cohorts: budget.cohorts + Math.min(cohorts, Math.max(0, cohortsMost - budget.cohorts)),
   }
   const call = { name: 'refillMinter', minter, ...bigBudget({ nodes, nodesMost, cohorts, cohortsMost }) } as const
-  const notes = ['The call names a maximum, so executed late or twice it leaves no more than that.']
+  const notes = ['The call sets a maximum. If it is executed late or twice, it leaves no more than that.']
   const cursor = await readCursor(deps.pool)
   if (cursor) {
     const { nodesPerWeek } = await readBudgetNeed(deps.pool, cursor.time)
@@ -268,17 +268,17 @@ async function expel(
   const window = { sec: await deps.governance.expulsionPeriodSec(), now: (await readCursor(deps.pool))?.time ?? 0 }
   const objections = refs.flatMap((ref) => {
     const node = nodes.find((candidate) => candidate.ref === ref)
-    if (!node) return [`${ref} has no node that the ledger knows.`]
+    if (!node) return [`The ledger has no node with the ref ${ref}.`]
     if (node.cohort === null) return [`${ref}: node ${node.nodeId} was expelled already.`]
     if (isPastWindow(node, window)) return [tooOld(node, window)]
     if (again.has(ref)) return []
     if (node.granted)
       return [
-        `${ref}: node ${node.nodeId} has a grant. Name the ref a second time with ${fieldNamed('again')}, or revoke it.`,
+        `${ref}: node ${node.nodeId} has a grant. Revoke the grant first, or repeat the ref with ${fieldNamed('again')}.`,
       ]
     if (paidFor.has(ref))
       return [
-        `${ref}: node ${node.nodeId} belongs to a payment. To expel it anyway, name the ref a second time with ${fieldNamed('again')}.`,
+        `${ref}: node ${node.nodeId} belongs to a payment. To expel it anyway, repeat the ref with ${fieldNamed('again')}.`,
       ]
     return []
   })

@@ -59,7 +59,7 @@ export const clearHaltByHand = defineAct({
   path: 'halt/clear',
   scope: 'operate',
   summary: 'let halted passes look at the chain again; they halt again if nothing has changed',
-  fields: { dryRun: field.flag('only say what it would do'), reason: field.REASON },
+  fields: { dryRun: field.flag('only show what it would do'), reason: field.REASON },
   change: async ({ sql, actor }, { dryRun, reason: note }) => {
     const halt = dryRun ? await readHalt(sql) : await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
     return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { dryRun, cleared: halt }

@@ -112,7 +112,7 @@ async function preview(deps: WalletContext, _actor: Actor, asked: WalletChangeRe
 export const previewWallet = defineAct({
   path: 'payment-wallets/preview',
   scope: 'terms',
-  summary: 'say what a change of the payments wallet would do; changes nothing',
+  summary: 'show what a change of the payments wallet would do; changes nothing',
   fields: CHANGE,
   run: preview,
   says: changeInWords,
@@ -147,7 +147,7 @@ export function changeInWords({ wallet, before, fromBlock, fromTime, graceUntil,
     stolen || graceUntil === null
       ? `No later payment to ${before} is a sale.`
       : `A payment to ${before} is a sale until ${time(graceUntil)}, and held after.`
-  return `Buyers pay to ${wallet} from block ${fromBlock} on, not before ${time(fromTime)}. ${grace} It is watched until "wallets close".`
+  return `Buyers pay to ${wallet} from block ${fromBlock} on, not before ${time(fromTime)}. ${grace} The service watches the old wallet until "wallets close".`
 }
 
 async function enterWallet(
@@ -189,11 +189,11 @@ export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',
   command: 'wallets take-back',
-  summary: 'take back the latest change of the payments wallet, unless it has taken effect or something was paid there',
+  summary: 'cancel the latest change of the payments wallet, unless it has taken effect or the new wallet was paid',
   examples: ['wallets take-back <new-address> --reason "a slip" --yes'],
   args: ['address'],
   fields: ONE,
-  asks: 'Take this change back?',
+  asks: 'Cancel this change?',
   proposedAs: 'takeBackWallet',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { address: wallet }) => {
@@ -203,14 +203,15 @@ export const takeBackWallet = defineGuardedAct({
     const at = cursor ?? { number: 0, time: 0 }
     const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
     if (last?.wallet !== wallet)
-      return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
-    if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers already see it: name another one.')
+      return refuseAct('conflict', 'Only the latest change can be cancelled: set another wallet instead.')
+    if (!inForce || walletAt([last], at))
+      return refuseAct('conflict', 'Buyers already see it: set another wallet instead.')
     if (!(await deleteWallet(sql, last)))
-      return refuseAct('conflict', 'It has received a transfer, which stays in the books: name another one.')
+      return refuseAct('conflict', 'It has received a transfer, which stays in the books: set another wallet instead.')
     record({ action: 'walletTakenBack', subject: wallet, before: last, after: { inForce: inForce.wallet } })
     return { takenBack: wallet, inForce: inForce.wallet }
   },
-  says: ({ inForce }) => `Taken back. Buyers keep paying to ${inForce}.`,
+  says: ({ inForce }) => `Cancelled. Buyers keep paying to ${inForce}.`,
 })
 
 export const closeBooks = defineGuardedAct({
@@ -271,13 +272,13 @@ async function propose(
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))
-    return refuseAct('conflict', 'The ledger has or had that wallet already: name one that buyers never paid to.')
+    return refuseAct('conflict', 'The ledger has or had that wallet already: choose one that buyers never paid to.')
   const before = walletAt(wallets, cursor ?? { number: 0, time: 0 })
   const from = wallets.length === 0 ? { fromBlock: 0, fromTime: 0 } : await holdsFrom(sql, cursor, wallets, stolen)
   const planned = wallets.slice(1).findLast((row) => !row.stolen)
   const graceSec = stolen ? 0 : (given ?? planned?.graceSec ?? rules.priceGraceSec)
   if (from === null)
-    return refuseAct('notYet', 'The ledger has not followed any block yet: ask again once the payments pass has run.')
+    return refuseAct('notYet', 'The ledger has not followed any block yet: try again once the payments pass has run.')
   return {
     wallet,
     before: before?.wallet ?? null,

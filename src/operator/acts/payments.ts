@@ -174,7 +174,7 @@ export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promis
     if (!row) return unknownPayment
     if (found.length > 1) return refuseSeveral(found)
     const first = firstNames.get(row.id)
-    if (first !== undefined) return refuseAct('conflict', `Named twice: ${first} is the same payment.`)
+    if (first !== undefined) return refuseAct('conflict', `Given twice: ${first} is the same payment.`)
     firstNames.set(row.id, payment)
     return { id: row.id }
   }
@@ -187,7 +187,7 @@ export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
 
 const namesNone = refuseAct(
   'invalid',
-  'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
+  'Give a payment as its transaction hash, 0x and 64 hex digits, or as its row id.',
 )
 
 /** The number of the tier in which an act may take a place for a payment; null if in none. */
@@ -236,7 +236,7 @@ export async function lockTogether(pool: Pool, named: readonly RowNamed[], tierN
 const refuseSeveral = (payments: readonly { id: number }[]) =>
   refuseAct(
     'conflict',
-    `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
+    `That transaction holds several payments: choose one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
   )
 
 /** Refuses to refund a transfer that is not judged yet and that the judge will ignore. What is judged already keeps its verdict. */

@@ -245,7 +245,9 @@ interface SupplyPreview {
 function previewInWords({ tierId, supply, sold, reserved, contractMost }: SupplyPreview): string[] {
   const tooMany = Math.min(reserved, sold + reserved - supply)
   return [
-    sold > supply ? `${sold} nodes are sold, so this supply would be refused.` : `${sold} of ${supply} are sold.`,
+    sold > supply
+      ? `${sold} nodes are sold, so the service would refuse this supply.`
+      : `${sold} of ${supply} are sold.`,
     ...(tooMany > 0 ? [`${tooMany} of ${reserved} undecided payments may be held (soldOut).`] : []),
     contractMost === null
       ? 'The contract could not be read.'

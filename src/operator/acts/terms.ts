@@ -115,7 +115,7 @@ const checkEntry: field.Check<typeof ENTRY> = ({ before }, { isGiven, complain }
 export const previewTerms = defineAct({
   path: 'terms/preview',
   scope: 'terms',
-  summary: 'say what an entry of credit terms would do; changes nothing',
+  summary: 'show what an entry of credit terms would do; changes nothing',
   fields: ENTRY,
   check: checkEntry,
   run: preview,
@@ -164,8 +164,8 @@ export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
   scope: 'terms',
   command: 'terms take-back',
-  summary: 'take back the latest credit terms, before they take effect',
-  details: "You can take back terms that switch payouts off until the contract's owner has set a window for them.",
+  summary: 'cancel the latest credit terms before they take effect',
+  details: "You can cancel terms that switch payouts off until the contract's owner has set a window for them.",
   examples: ['terms take-back --reason "a slip" --yes'],
   // The command has no such field, because it withdraws the latest entry, which it has shown.
   leavesOut: ['fromTime'],
@@ -174,7 +174,7 @@ export const takeBackTerms = defineGuardedAct({
     reason: field.REASON,
   },
   onChain: true,
-  asks: 'Take this entry back?',
+  asks: 'Cancel this entry?',
   proposedAs: 'takeBackTerms',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { fromTime }, { chain }: TermsContext) => {
@@ -185,7 +185,7 @@ export const takeBackTerms = defineGuardedAct({
     if (!last || !former || last.fromTime !== fromTime)
       return refuseAct(
         'conflict',
-        'Only the latest entry can be taken back, if there is an earlier one: enter other terms.',
+        'Only the latest entry can be cancelled, if there is an earlier one: enter other terms.',
       )
     const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
     if (last.fromTime <= now && !isUnset)
@@ -197,7 +197,7 @@ export const takeBackTerms = defineGuardedAct({
     record({ action: 'termsTakenBack', before: last, after: former })
     return { takenBack: last }
   },
-  says: 'Taken back. The earlier terms stay in force.',
+  says: 'Cancelled. The earlier terms stay in force.',
 })
 
 const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)

@@ -55,7 +55,7 @@ export const listTiers = defineReading({
 export const listPlans = defineReading({
   path: null,
   command: 'tiers plans',
-  summary: 'list the changes of tiers that are entered ahead',
+  summary: 'list the planned changes of tiers',
   examples: ['tiers plans'],
   fields: {},
   run: async ({ pool }: LedgerDb): Promise<{ plans: PlannedView[] }> => {
@@ -87,7 +87,7 @@ const NO_LIST = hash(`0x${'0'.repeat(64)}`)
 /** Limits of the tier's sale; null keeps the current value, 0 means no limit. */
 const BOUNDS = {
   supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
-  opensAt: field.orNull(field.time('when it opens, by block time; 0: at once', 0)),
+  opensAt: field.orNull(field.time('when it opens, by block time; 0: immediately', 0)),
   closesAt: field.orNull(field.time('when it closes, by block time; a grace period follows; 0: never', 0)),
   opensAfter: field.orNull(
     field.text('the tier that must be sold out before it opens; -: none', {
@@ -117,9 +117,9 @@ const GRACE = {
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 const AHEAD = {
   fromTime: field.orNull(
-    field.time('from when it holds, by block time, two minutes ahead or more; by default from the next block on'),
+    field.time('when it takes effect, by block time, two minutes ahead or more; by default from the next block on'),
   ),
-  dryRun: field.flag('only say what it would do'),
+  dryRun: field.flag('only show what it would do'),
 }
 
 /** The terms that a change may name; null keeps the current value. */
@@ -240,7 +240,7 @@ export const cancelPlan = defineAct({
   path: 'tiers/:tierId/cancel',
   scope: 'prices',
   command: 'tiers cancel',
-  summary: 'cancel a change of a tier that was entered ahead',
+  summary: 'cancel a planned change of a tier',
   details: '"node-ledger tiers plans" lists them.',
   examples: ['tiers cancel basic <change> --yes'],
   args: ['tierId', 'version'],

@@ -48,8 +48,8 @@ export const listStuck = defineReading({
   command: 'transactions stuck',
   group: 'books',
   summary: 'list signer accounts and transactions that are stuck, and why',
-  details: `If providers name a higher nonce than followed blocks explain, the account sends nothing, because somebody used its key or a
-provider is wrong. The service adopts the nonce after 64 blocks in which all agree; "transactions free" does so at once.
+  details: `If providers report a higher nonce than followed blocks explain, the account sends nothing, because someone else used its key or a
+provider is wrong. The service adopts the nonce after 64 blocks in which all agree; "transactions free" adopts it immediately.
 
 A transaction is listed if it is in no block after 12. Reasons: 'nonce', its account cannot send; 'behind', an earlier one is stuck; 'over', it has expired, and the next run sends its work again; 'fee', blocks ask for more, and the service raises it up to FEE_CAP_WEI; 'refused', the providers reject it; 'waiting', they have it.`,
   examples: ['transactions stuck'],
@@ -76,14 +76,14 @@ export const takeOverNonce = defineAct({
   command: 'transactions free',
   group: 'books',
   summary:
-    'adopt the nonce that the providers name for a signer account, and replace transactions that can no longer be mined',
+    'adopt the nonce that the providers report for a signer account, and replace transactions that can no longer be mined',
   examples: ['transactions free <address>'],
   args: ['sender'],
   fields: { sender: field.address('the account, as "transactions stuck" lists it'), reason: field.REASON },
   change: async ({ sql, record }, { sender }) => {
     const before = await readNonceAhead(sql, sender)
     if (before === null)
-      return refuseAct('conflict', 'Followed blocks confirm every nonce that providers name for this sender.')
+      return refuseAct('conflict', 'Followed blocks confirm every nonce that providers report for this sender.')
     const after = { ...before, takeOver: true }
     await writeNonceAhead(sql, sender, after)
     record({ action: 'senderFreed', subject: sender, before, after })

@@ -68,7 +68,7 @@ export const redeliver = defineAct({
     record({ action: 'webhookRedelivered', subject: delivery.eventId, after: { id, ...delivery } })
     return { id, ...delivery, state: 'pending' }
   },
-  says: 'It is sent again within seconds, while the service runs.',
+  says: 'The service, if it runs, sends it again within seconds.',
 })
 
 const noEndpoint = (endpoint: string) =>
@@ -78,7 +78,7 @@ export const enableWebhook = defineAct({
   path: 'webhooks/enable',
   scope: 'operate',
   command: 'webhooks enable',
-  summary: 'enable a disabled endpoint; waiting events go out at once',
+  summary: 'enable a disabled endpoint; waiting events go out immediately',
   examples: ['webhooks enable <endpoint>'],
   args: ['endpoint'],
   fields: ENDPOINT,

@@ -153,7 +153,7 @@ describe('admin keys of the ledger', () => {
       return [status, json.error ?? 'made']
     }
     const refused: [object, RegExp][] = [
-      [{ label: 'bot', scopes: ['read', 'terms'], expires: '1d' }, /cannot give what it lacks: terms/],
+      [{ label: 'bot', scopes: ['read', 'terms'], expires: '1d' }, /cannot give scopes that it lacks: terms/],
       [{ label: 'bot', scopes: ['read'], expires: '31d' }, /cannot be valid for longer/],
       [{ label: 'bot', scopes: ['read'] }, /cannot be valid for longer/],
       [{ label: 'ada', scopes: ['read'], expires: '1d' }, /ada is another person's/],

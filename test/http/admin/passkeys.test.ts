@@ -214,7 +214,7 @@ describe('at an address without a name', () => {
     const desk = await startDesk({}, { http: { settings: { publicUrl: 'https://192.0.2.7' } } })
     const { json } = await desk.service.get('/api/passkeys')
     assert.equal(json.offered, false)
-    assert.match(json.whyNot, /browsers make none for this address/)
+    assert.match(json.whyNot, /browsers create none for this address/)
     for (const path of ['challenge', 'invitation'])
       assert.equal((await desk.service.post(`/api/passkeys/${path}`, {})).status, 503, path)
     const { status, json: refused } = await desk.post('keys/invite', { label: 'x', scopes: ['read'] })

@@ -119,7 +119,7 @@ describe('passkeys', () => {
       return [status, json.error ?? 'invited']
     }
     for (const [body, words] of [
-      [{ label: 'x', scopes: ['read', 'terms'], expires: '1d' }, /cannot give what it lacks: terms/],
+      [{ label: 'x', scopes: ['read', 'terms'], expires: '1d' }, /cannot give scopes that it lacks: terms/],
       [{ label: 'x', scopes: ['read'], expires: '11d' }, /cannot be valid for longer/],
       [{ label: 'x', scopes: ['read'] }, /cannot be valid for longer/],
       [{ label: 'grace', scopes: ['read'], expires: '1d' }, /grace is another person's/],

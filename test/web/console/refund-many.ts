@@ -78,7 +78,7 @@ export function testRefundAll(opened: ConsoleUnderTest): void {
     await confirm('Done')
     await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
     await dialog().getByLabel('Only payments before this time').fill('4000000000')
-    await dialog().getByLabel('Only say what would happen').selectOption('no')
+    await dialog().getByLabel('Only show what would happen').selectOption('no')
     await dialog().getByLabel('The sum that the preview named').fill('0.010000000000000016')
     // Only a final block's payment is in a file, so the test adds one.
     const transactions = [{ to: wellKnown.paymentAddress, value: '7', data: '0x' }]

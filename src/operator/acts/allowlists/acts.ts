@@ -38,9 +38,9 @@ export const addAllowlist = defineAct({
   scope: 'prices',
   command: 'allowlists add',
   summary: 'add an allowlist: wallets, and how many nodes each may buy',
-  details: `Each row of the file is address,allocation, or as its first line says (wallet, amount, note, in any order). Commas, semicolons or tabs
-separate its cells; there are at most 1,000,000 rows. If a line is bad, the service adds nothing.
-A list never changes: add a new one, and name it in the tier.`,
+  details: `Each row of the file is address,allocation. A first line of column names (wallet, amount, note) can give another order. Commas, semicolons
+or tabs separate the cells; there are at most 1,000,000 rows. If a line is bad, the service adds nothing.
+A list never changes: add a new one, and enter its root in the tier.`,
   examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
   asks: 'Enter this list permanently?',
   leavesOut: ['rows'],
@@ -106,7 +106,7 @@ export const publishList = defineAct({
   scope: 'prices',
   command: 'allowlists publish',
   summary: 'publish an allowlist: from then on anyone may read all of it',
-  details: 'Anyone can then recompute its root, and check that a wallet is not on it. You cannot take this back.',
+  details: 'Anyone can then recompute its root, and check that a wallet is not on it. You cannot undo this.',
   examples: ['allowlists publish <root> --yes'],
   asks: 'Publish all wallets of this list permanently?',
   fields: { root: field.hash('the list'), reason: field.REASON },

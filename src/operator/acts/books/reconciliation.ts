@@ -26,7 +26,7 @@ export const showReconciliation = defineReading({
 export const runReconciliation = defineAct({
   path: 'reconciliation/run',
   scope: 'operate',
-  summary: 'compare every node and cohort with the contract, and put what differs on record',
+  summary: 'compare every node and cohort with the contract, and record the differences',
   fields: { reason: field.REASON },
   run: async (deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead, actor, { reason }) => {
     const result = await verifyLedger(deps)

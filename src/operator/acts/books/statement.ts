@@ -100,7 +100,7 @@ async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Stat
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
     const { startBlock } = deps.rules
     if (asked.to !== null && period.closing.number < startBlock)
-      return refuseAct('invalid', `The ledger begins with block ${startBlock}, after this period: name a later one.`)
+      return refuseAct('invalid', `The ledger begins with block ${startBlock}, after this period: choose a later one.`)
     return stateOf(deps, sql, period)
   })
 }
@@ -254,7 +254,7 @@ function addCommissions(
 ): void {
   for (const { code, payee, count, valueWei, earnedWei, takenBackWei, paidWei } of lines) {
     add('commissions', code, { detail: `payments, ${payee}`, count, wei: valueWei })
-    for (const [what, wei] of Object.entries({ earned: earnedWei, 'taken back': takenBackWei, paid: paidWei }))
+    for (const [what, wei] of Object.entries({ earned: earnedWei, reversed: takenBackWei, paid: paidWei }))
       add('commissions', code, { detail: `${what}, ${payee}`, wei })
   }
 }

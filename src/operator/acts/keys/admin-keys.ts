@@ -51,8 +51,8 @@ export const createKey = defineAct({
   scope: 'operate',
   secret: 'key',
   command: 'admin-keys create',
-  summary: 'create an admin key for a person or a machine, with the scopes you name',
-  details: `Shows the key once, or writes it to a file that only you may read; the ledger keeps a digest. It works at once on every instance. The
+  summary: 'create an admin key for a person or a machine, with the scopes you choose',
+  details: `Shows the key once, or writes it to a file that only you may read; the ledger keeps a digest. Every instance accepts it immediately. The
 label is the actor in the audit log, so give each person and machine their own. Scopes: read;
 decide (payments, nodes, deny list); prices (tiers); terms (credit terms, payments wallets, contract wallets); operate (pause, halts, webhooks,
 keys).`,

@@ -76,11 +76,11 @@ export async function refuseGift(
   await passGate(sql)
   if (!held) return null
   const above = missingScopes(held.scopes, scopes)
-  if (above.length > 0) return refuseAct('forbidden', `Your key cannot give what it lacks: ${above.join(', ')}.`)
+  if (above.length > 0) return refuseAct('forbidden', `Your key cannot give scopes that it lacks: ${above.join(', ')}.`)
   if (held.keyId !== null && !(await isOpen(sql, held.keyId)))
     return refuseAct('forbidden', 'Your key is revoked or has expired.')
   if (held.passkey && held.passkey.signedInAt.getTime() < Date.now() - FRESH_MS)
-    return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: sign out, and sign in again.')
+    return refuseAct('forbidden', 'This needs a sign-in within the last ten minutes: sign out, and sign in again.')
   const end = held.passkey ? held.passkey.endsAt : held.expiresAt
   if (end && end.getTime() < Date.now() + seconds * 1000)
     return refuseAct(

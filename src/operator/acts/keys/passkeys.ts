@@ -15,7 +15,7 @@ const PEOPLE_MAX = 200
 
 /** Why browsers cannot make a passkey here. */
 export const PASSKEYS_OFF =
-  'Passkeys are off: browsers make none for this address. They need https and a name, or localhost.'
+  'Passkeys are off, because browsers create none for this address. They need https and a domain name, or localhost.'
 
 /** The link is only in this answer. */
 export const invite = defineAct({
@@ -73,7 +73,7 @@ export const revokeInvitation = defineAct({
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
-  says: 'Withdrawn. It can no longer make a passkey.',
+  says: 'Revoked. It can no longer create a passkey.',
 })
 
 /** Revoking a passkey also ends its holder's open invitations, and any key or passkey that they are making at that moment. */

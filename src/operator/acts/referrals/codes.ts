@@ -10,7 +10,7 @@ import * as field from '../../input.ts'
 import { readNow } from '../terms.ts'
 import { readCodes } from './read.ts'
 
-export const CODE = field.ofForm<string>('the code; capitals are the same code', {
+export const CODE = field.ofForm<string>('the code; capitals do not matter', {
   schema: { type: 'string', maxLength: 32 },
   value: 'code',
   otherwise: '',
@@ -67,7 +67,7 @@ export const registerReferral = defineAct({
   scope: 'prices',
   command: 'referrals register',
   summary: 'register a referral code, or give it a new version, from the next block on',
-  details: `A payment that names the code in its calldata (ERC-8021) earns the payee a commission once it is a node. Earlier payments keep
+  details: `A payment that carries the code in its calldata (ERC-8021) earns the payee a commission once it is a node. Earlier payments keep
 the version of their block. To end a code, register it again with --closes-at.`,
   examples: ['referrals register friends --payee <address> --commission-bps 500 --yes'],
   args: ['code'],
@@ -107,8 +107,8 @@ export const registerReferrals = defineAct({
   scope: 'prices',
   command: 'referrals add',
   summary: 'register the referral codes of a list, all or none',
-  details: `Each row of the file is code,payee,commissionBps, or as its first line says (in any order, with a note). Commas, semicolons or tabs
-separate its cells. Shows what changes, and asks. If a line is bad, the command names it and registers nothing.`,
+  details: `Each row of the file is code,payee,commissionBps. A first line of column names (also: note) can give another order. Commas, semicolons or
+tabs separate the cells. Shows what changes, and asks. If a line is bad, the command shows it and registers nothing.`,
   examples: ['referrals add --file <codes-file> --wait-sec 604800 --yes'],
   fields: {
     rows: field.ofForm<string>(`lines of code,payee,commissionBps, up to ${CODES_MAX}`, {

@@ -86,8 +86,8 @@ function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due 
   const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ether`
   const believed = believes
-    ? `${ether} of what was earned is by mints that only one provider reports.`
-    : `${ether} waits: only one provider reports the mints that earned it. Ask again once another provider answers.`
+    ? `${ether} was earned by mints that only one provider reports.`
+    : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
   const filed = again ? [] : lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
   const notes = [
     note,
@@ -168,7 +168,7 @@ export const recordCommission = defineAct({
   scope: 'decide',
   command: 'referrals paid',
   summary: 'record that you paid a commission, which the chain must confirm',
-  details: `You pay with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded and pay a payee of the code;
+  details: `Pay with a wallet of your own: the service cannot send it. The transaction must be in a block, have succeeded and pay a payee of the code;
 if a Safe made it, the provider's trace has to show that. One transfer proves one commission, and no refund.`,
   examples: ['referrals paid friends --tx-hash <refund> --yes'],
   fields: PAID,
@@ -204,7 +204,7 @@ async function recordPaid(
     const proof = { paymentRef: null, commissionOf: code, txHash, blockNumber, blockHash, recordedBy: actor.name }
     // The passes watch the transfer until its block is final.
     if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
-      return refuseAct('conflict', 'Another act has just used that transfer: try again.')
+      return refuseAct('conflict', 'Another action has just used that transfer: try again.')
     const after = { payee: transfer.to, txHash, valueWei: transfer.valueWei.toString() }
     await recordAct(sql, actor, { action: 'commissionPaid', subject: code, after, reason })
     await notifyLedgerChanged(sql)

@@ -38,8 +38,8 @@ const ALL = {
   heldFor: field.word('the reason that they are held for', DECIDABLE_REASONS, { value: 'reason' }),
   before: field.time('only payments before this time, by block time'),
   again: AGAIN,
-  sumWei: field.orNull(field.wei('the sum that the preview named; if it is another by now, the act is refused')),
-  dryRun: field.flag('only say what would happen to each: the service tries it and undoes it'),
+  sumWei: field.orNull(field.wei('the sum that the preview showed; if it has changed, the service refuses')),
+  dryRun: field.flag('only show what would happen to each: the service tries it and undoes it'),
   reason: field.REASON,
 }
 type Asked = field.Read<typeof ALL>
@@ -83,7 +83,7 @@ export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remainin
     held,
     `Of it ${inEther(sendNowWei)} ether may be sent now${fileCount > 0 ? `, ${files}` : ''}.`,
     ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
-    ...(remaining > 0 ? [`${remaining} more remain: ask again for them.`] : []),
+    ...(remaining > 0 ? [`${remaining} more remain: repeat this for them.`] : []),
   ]
 }
 
@@ -97,9 +97,9 @@ const NAMED_MAX = 3
 function whyInNoFile({ refusal, prepared, from, valueWei }: OneOfMany): string | null {
   if (refusal !== null || prepared === null) return refusal ?? 'It was not prepared.'
   const { mayStillMint, isPaymentFinal, sendNow } = prepared
-  if (mayStillMint) return 'A mint that was signed before may still be executed: ask again later.'
-  if (!isPaymentFinal) return 'The block is not final yet: ask again later.'
-  if (!sendNow) return 'Only one provider says who paid: ask again later.'
+  if (mayStillMint) return 'A mint that was signed before may still be executed: try again later.'
+  if (!isPaymentFinal) return 'The block is not final yet: try again later.'
+  if (!sendNow) return 'Only one provider reports who paid: try again later.'
   if (from === null) return 'No payer is proven: attribute the payment first.'
   return valueWei === 0n ? 'It has no value.' : null
 }
@@ -132,7 +132,7 @@ async function prepareAll(deps: PrepareDeps, actor: Actor, given: Asked): Promis
   const found = await previewRows(deps, rows, asked)
   const { sumWei } = totalOf(found.results, payments)
   if (!dryRun && given.sumWei !== sumWei)
-    return refuseAct('conflict', `The sum is ${sumWei} wei by now, not ${given.sumWei}: preview it again.`)
+    return refuseAct('conflict', `The sum is ${sumWei} wei now, not ${given.sumWei}: preview it again.`)
   const { transfers, ...prepared } = dryRun ? found : await prepareRows(deps, rows, asked)
   const remaining = (payments[0]?.total ?? 0) - payments.length
   const safeBatches = dryRun ? [] : await batchesOf(deps.pool, transfers, 'Refunds')

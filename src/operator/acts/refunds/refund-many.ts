@@ -39,7 +39,7 @@ export interface PreparedRefunds {
   safeBatch: SafeBatch | null
 }
 
-export const AGAIN = field.flag('also what an earlier file pays; only if nobody sent that file')
+export const AGAIN = field.flag('also what an earlier file pays; only if that file was never sent')
 const MANY = {
   payments: PAYMENTS,
   again: AGAIN,

@@ -43,14 +43,14 @@ export const refundPayment = defineAct({
   summary: 'record a refund that you sent; the chain must confirm it',
   details: `Send the refund from a wallet of your own, once "payments refund-prepare" says so; the service cannot send it. The transaction
 must be in a block, have succeeded, go to the payer, and carry the exact amount; if a Safe sent it, the provider's trace must show that.
-The service records it even if you sent it too early, and says so.`,
+The service records it even if you sent it too early, and warns you.`,
   examples: ['payments refund <hash> --refund-tx-hash <refund> --yes'],
   fields: { payment: PAYMENT, refundTxHash: field.hash('the transaction of your refund'), reason: field.REASON },
   onChain: true,
   asks: 'Record the refund? The payment then gets no node.',
   run: recordRefund,
   says: ({ alarm, status }) =>
-    alarm === null ? 'It is refunded.' : `The refund is on record, and the payment is ${status}. ${CONTRADICTS[alarm]}`,
+    alarm === null ? 'It is refunded.' : `The refund is recorded, and the payment is ${status}. ${CONTRADICTS[alarm]}`,
 })
 
 const CONTRADICTS: Record<RefundAlarm, string> = {

@@ -76,9 +76,9 @@ export const prepareRefund = defineGuardedAct({
   path: 'payments/:payment/refund/prepare',
   scope: 'decide',
   command: 'payments refund-prepare',
-  summary: 'prepare a refund, and say whether you may send it now',
+  summary: 'prepare a refund, and show whether you may send it now',
   details: `This is the first step of a refund, for any payment without a node. The service signs no mint for it from then on; one signed
-before may still land until the time that the command prints. Send nothing before it says "Send it now": run it again until it does.`,
+before may still land until the time that the command prints. Send nothing until it prints "Send it now": run it again until then.`,
   examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
   fields: PAYMENT_ACT,
   onChain: true,
@@ -183,14 +183,14 @@ function tell(safety: RefundSafety, { final, note }: RefundHorizon, fileMadeAt: 
   const says = waits
     ? `Do not send it yet: ${waits}`
     : mayStillMint
-      ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
+      ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Try again after that.`
       : !isPaymentFinal
-        ? 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
+        ? 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Try again later.'
         : !isSenderKnown
-          ? 'Do not send it yet: only one provider says who paid it, and nothing proves it. Ask again once another provider answers.'
+          ? 'Do not send it yet: only one provider reports who paid it, and nothing proves it. Try again once another provider answers.'
           : fileMadeAt === null
             ? 'Send it now, then record it.'
-            : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
+            : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that file was sent, then record it.`
   const sendNow = isRefundSafe(safety)
   return {
     safeAfter: at,

@@ -26,7 +26,7 @@ const digestsOf = (keys: EnvironmentKeys['environmentKeys']) => keys.map(({ dige
 export const listProposals = defineReading({
   path: 'proposals',
   command: 'proposals list',
-  summary: 'list acts that wait for a second person, and earlier proposals with their results',
+  summary: 'list actions that wait for a second person, and earlier proposals with their results',
   examples: ['proposals list'],
   fields: {},
   run: async ({ pool, environmentKeys }: LedgerDb & EnvironmentKeys) => {
@@ -78,7 +78,7 @@ export const confirmProposal = defineAct({
     answer(deps, actor, asked, async (sql, proposal): Promise<ConfirmedProposal | OperatorRefusal> => {
       const { id, proposedBy } = proposal
       const known = actOf(proposal.act)
-      if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
+      if (!known) return refuseAct('unavailable', `This version does not know the action ${proposal.act}.`)
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
       if (!(await proposals.isMakerLive(sql, id, digestsOf(deps.environmentKeys))))
@@ -103,7 +103,7 @@ export const refuseProposal = defineAct({
   scope: null,
   command: 'proposals refuse',
   summary: 'refuse a proposal, or withdraw your own',
-  examples: ['proposals refuse <proposal> --reason "not so much" --yes'],
+  examples: ['proposals refuse <proposal> --reason "too much" --yes'],
   fields: ANSWER,
   asks: 'Refuse it?',
   run: (deps: LedgerDb, actor, asked) =>
@@ -118,8 +118,8 @@ export const refuseProposal = defineAct({
 
 const sameWords = (one: string, other: string) =>
   one === other
-    ? 'It takes a second person: you proposed it yourself.'
-    : 'It takes a second person: one of you made the other’s key, or the same person made a key for both of you.'
+    ? 'This needs a second person: you proposed it yourself.'
+    : 'This needs a second person: one of you made the other’s key, or the same person made a key for both of you.'
 
 /** Locks the proposal until the end of the transaction in which `body` answers it. */
 async function answer<Answer>(

@@ -16,7 +16,7 @@ const ruleInWords = ({ aboveWei }: { aboveWei: Wei | null }) =>
 export const showSecondPerson = defineReading({
   path: 'second-person',
   command: 'second-person show',
-  summary: 'show the amount above which an act needs a second person',
+  summary: 'show the amount above which an action needs a second person',
   examples: ['second-person show'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ aboveWei: await readBound(pool) }),
@@ -27,21 +27,19 @@ export const setSecondPerson = defineGuardedAct({
   path: 'second-person',
   scope: 'operate',
   command: 'second-person set',
-  summary:
-    'require a second person for terms and payments wallets, and above an amount for acts that release or refund payments',
-  details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
+  summary: 'require a second person for terms and payments wallets, and above an amount for releases and refunds',
+  details: `The action becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
 Raising the amount or switching the rule off needs a second person, too.`,
   examples: ['second-person set --above-wei 1000ether --reason "four eyes" --yes'],
   fields: {
     aboveWei: field.orNull(
-      field.wei('the amount above which an act needs a second person; 0: every release and refund'),
+      field.wei('the amount above which an action needs a second person; 0: every release and refund'),
     ),
     off: field.flag('switch the rule off'),
     reason: field.REASON,
   },
   check: ({ off, aboveWei }, { complain }) => {
-    if (off === (aboveWei !== null))
-      complain(null, `${fieldNamed('aboveWei')} or ${fieldNamed('off')} must be given, and not both`)
+    if (off === (aboveWei !== null)) complain(null, `give ${fieldNamed('aboveWei')} or ${fieldNamed('off')}, not both`)
   },
   asks: 'Change who has to agree?',
   proposedAs: 'setSecondPerson',
