@@ -9,7 +9,10 @@ import { beforeBlock } from '../../domain/sale/place.ts'
 import { isNearlySold, type TierVersion } from '../../domain/tiers.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 
-/** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
+/**
+ * Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. They open at the
+ * followed block, not where the sale ended, because payments in between may have a verdict already, and that must stay true.
+ */
 export async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const tierNos = await readAwaited(pool)
   if (tierNos.length === 0) return
