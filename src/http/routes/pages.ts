@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type DistributionRow, readDistributions, readStats, readTiers } from '../../db/reads/public-api.ts'
 import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
-import type { HttpDeps } from '../deps.ts'
+import type { HttpDeps, HttpSettings } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
@@ -184,6 +184,18 @@ function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
   return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
 }
 
+/** The built page, in the sale's colour. */
+function indexOf(settings: HttpSettings): string {
+  const file = join(BUILT, INDEX)
+  return existsSync(file) ? withAccent(readFileSync(file, 'utf8'), saleOf(settings).color) : NOT_BUILT
+}
+
+/** The page for unknown paths, and its policy. */
+export function notFoundPage(settings: HttpSettings): { html: string; policy: string } {
+  const html = withHead(indexOf(settings), settings, { path: '/404' })
+  return { html, policy: pagePolicy(settings.publicRpcUrl, [], styleSource(html)) }
+}
+
 const assetWith = (bytes: Buffer) => new Asset(() => bytes)
 
 /** The routes of all pages and of the files they load. */
@@ -198,7 +210,7 @@ export function pages(tools: Tools): Route[] {
   // Read at start, so that a later build cannot mix two versions.
   const assetOf = (name: string) => assetWith(readFileSync(join(BUILT, name)))
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
-  const indexHtml = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
+  const indexHtml = indexOf(settings)
   const style = styleSource(indexHtml)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
