@@ -109,9 +109,13 @@ function Watch({ payer, onSent }: { payer: string; onSent: (hash: string) => voi
       </p>
     )
   return (
-    <p className="notice watching" role="status">
-      {t.waiting}
-      {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
-    </p>
+    <div role="status">
+      <ol className="way">
+        <li className="now">
+          {t.waiting}
+          {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
+        </li>
+      </ol>
+    </div>
   )
 }
