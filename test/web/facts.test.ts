@@ -73,7 +73,7 @@ describe('facts', { skip: noBrowser }, () => {
         assert.deepEqual(await misshapen(page), [], `${path}, ${width} wide`)
       }
       await page.goto(at('/buy/basic'))
-      await page.getByLabel('QR code or by hand').check()
+      await page.getByLabel('QR or by hand').check()
       await page.getByLabel('Which address will pay?').fill(walletOf(1))
       await page.getByRole('button', { name: 'Copy amount, exactly' }).waitFor()
       assert.deepEqual(await misshapen(page), [], `by hand, ${width} wide`)
@@ -103,9 +103,9 @@ describe('facts', { skip: noBrowser }, () => {
     const page = await browser.newPage()
     await page.goto(at('/buy'))
     for (const [tier, most] of [
-      ['BASIC', 'up to 5 nodes'],
-      ['PLUS', 'up to 5 nodes'],
-      ['FOUNDER', 'up to 2 nodes'],
+      ['BASIC', '5 nodes'],
+      ['PLUS', '5 nodes'],
+      ['FOUNDER', '2 nodes'],
     ] as const)
       await card(page, tier).getByText(most, { exact: true }).waitFor()
     await page.close()

@@ -22,6 +22,18 @@ new PerformanceObserver((list) => window.largest.push(...list.getEntries().map((
 const ACCENT =
   "(() => { const text = document.body.appendChild(document.createElement('i')); text.style.color = 'var(--accent)'; return getComputedStyle(text).color })()"
 
+/** The most by which the faces that stand in for Geist may differ in width, on average over a page. */
+const STAND_IN_OFF_MAX = 0.03
+/** How much wider texts are in the faces that stand in for Geist until it is decoded. */
+const STAND_IN = `document.fonts.load('16px Geist').then(() => {
+  const [own, ...others] = getComputedStyle(document.body).fontFamily.split(', ')
+  const brush = document.createElement('canvas').getContext('2d')
+  const widthIn = (font, text) => Object.assign(brush, { font }).measureText(text).width
+  const ratios = [400, 650].flatMap((weight) => [...document.querySelectorAll('p, dd, h1')].map(({ textContent: text }) =>
+    widthIn(weight + ' 100px ' + others.join(', '), text) / widthIn(weight + ' 100px ' + own, text)))
+  return ratios.filter(Number.isFinite)
+})`
+
 describe('the first paint', { skip: noBrowser }, () => {
   let service: Service
   let browser: Browser
@@ -63,6 +75,9 @@ describe('the first paint', { skip: noBrowser }, () => {
         assert.deepEqual(await largest(), first, path)
         const shifts = await page.evaluate<{ value: number }[]>('window.shifts')
         const moved = shifts.reduce((sum, { value }) => sum + value, 0)
+        const ratios = await page.evaluate<number[]>(STAND_IN)
+        const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length
+        assert.ok(Math.abs(mean - 1) < STAND_IN_OFF_MAX, `${path}: the stand-in is ${mean} times as wide as Geist`)
         assert.ok(moved <= SHIFT_MAX, `${path} moves by ${moved}: ${JSON.stringify(shifts)}`)
         await page.close()
       }

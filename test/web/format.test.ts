@@ -56,7 +56,7 @@ const etherWith = (group: string) => [
 const LOCALES: Readonly<Record<string, { group: string; numbers: string[]; times: string[] }>> = {
   'en-US': {
     group: ',',
-    numbers: ['$1,234.50', '$0.0012', '139.53 %', '1.2345×', '1,234,567', '12,345 nodes', '1,000 nodes'],
+    numbers: ['$1,234.50', '$0.0012', '139%', '1.2345×', '1,234,567', '12,345 nodes', '1,000 nodes'],
     times: [
       ...['Jan 2, 2026, 8:34:05 AM GMT+5:30 = Jan 2, 2026, 3:04:05 AM UTC', 'Jan 2, 2026, 3:04:05 AM UTC'],
       ...['Jan 2', '3:04 AM', 'Jan 2', '8:34 AM'],
@@ -64,7 +64,7 @@ const LOCALES: Readonly<Record<string, { group: string; numbers: string[]; times
   },
   'en-GB': {
     group: ',',
-    numbers: ['US$1,234.50', 'US$0.0012', '139.53 %', '1.2345×', '1,234,567', '12,345 nodes', '1,000 nodes'],
+    numbers: ['US$1,234.50', 'US$0.0012', '139%', '1.2345×', '1,234,567', '12,345 nodes', '1,000 nodes'],
     times: [
       ...['2 Jan 2026, 08:34:05 GMT+5:30 = 2 Jan 2026, 03:04:05 UTC', '2 Jan 2026, 03:04:05 UTC'],
       ...['2 Jan', '03:04', '2 Jan', '08:34'],
@@ -72,7 +72,7 @@ const LOCALES: Readonly<Record<string, { group: string; numbers: string[]; times
   },
   'de-DE': {
     group: '\u202f',
-    numbers: ['1.234,50 $', '0,0012 $', '139,53 %', '1,2345×', '1.234.567', '12.345 nodes', '1.000 nodes'],
+    numbers: ['1.234,50 $', '0,0012 $', '139%', '1,2345×', '1.234.567', '12.345 nodes', '1.000 nodes'],
     times: [
       ...['02.01.2026, 08:34:05 GMT+5:30 = 02.01.2026, 03:04:05 UTC', '02.01.2026, 03:04:05 UTC'],
       ...['2. Jan.', '03:04', '2. Jan.', '08:34'],

@@ -170,7 +170,7 @@ describe('a browser', { skip: noBrowser }, () => {
       document.addEventListener('copy', () => { window.copied = document.activeElement.value })
     }`)
     await page.goto(at('/buy/basic'))
-    await page.getByLabel('QR code or by hand').check()
+    await page.getByLabel('QR or by hand').check()
     await page.getByRole('button', { name: 'Copy amount, exactly' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     assert.equal(await page.evaluate('window.copied'), '0.01')

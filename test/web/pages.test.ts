@@ -29,7 +29,7 @@ const PAGES = {
   '/round/1': 'Round 1',
   '/node/1': 'Node 1',
   [`/address/${walletOf(1)}`]: /^Wallet 0x/,
-  [`/payment/${hashOf('pay 1')}`]: 'Payment',
+  [`/payment/${hashOf('pay 1')}`]: 'Node 1 is yours',
   '/buy': 'Buy a node',
   '/buy/basic': /^Buy /,
   '/owner': 'My nodes',
@@ -206,6 +206,7 @@ describe('the pages', { skip: noBrowser }, () => {
           })
     })
     await page.goto(at('/buy'))
+    await page.getByText('Already paid?').click()
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await page.getByRole('button', { name: 'Find it' }).click()
     // The page reports a rate limit as such, and obeys it.
@@ -284,8 +285,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await find('#3', 'Node 3')
     await find('Round 2', 'Round 2')
     await find(walletOf(1), /^Wallet/)
-    await find(hashOf('pay 1'), 'Payment')
-    await page.getByText('Node 1 is yours').waitFor()
+    await find(hashOf('pay 1'), 'Node 1 is yours')
     await page.getByText('Sold by').waitFor()
     const [round] = (await (await fetch(at('/api/distributions?limit=1'))).json()) as { id: number; txHash: string }[]
     await find(round?.txHash ?? '', `Round ${round?.id}`)

@@ -93,12 +93,12 @@ describe('a referral code', { skip: noBrowser }, () => {
 
   test('is in no QR code and in no text that is copied by hand', async () => {
     const { page } = await come(8)
-    await page.getByLabel('QR code or by hand').check()
+    await page.getByLabel('QR or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
     assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=10000000000000000`)
     await page.getByText('A payment by QR code or by hand cannot include the code friends.').waitFor()
     assert.equal(await page.getByText('Referred by').count(), 0)
-    await page.getByLabel('Wallet in this browser').check()
+    await page.getByLabel('Wallet', { exact: true }).check()
     await page.getByText('Referred by friends.').waitFor()
   })
 

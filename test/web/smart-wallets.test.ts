@@ -114,6 +114,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
       [getAddress(wellKnown.paymentAddress), '0.01', '0x'],
     )
     const txHash = await safe.execute({ to: wellKnown.paymentAddress, value: `${BASIC_WEI}` })
+    await page.getByText('Already paid?').click()
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await press(page, 'Find it')
     await page.getByText(/Node \d+ is yours/).waitFor()
@@ -130,6 +131,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     const txHash = await safe.execute({ to: splitter, data })
     const page = await browser.newPage()
     await page.goto(`${service.url}/buy`)
+    await page.getByText('Already paid?').click()
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await press(page, 'Find it')
     await page.getByText('Payment 1 of 2').waitFor()

@@ -49,7 +49,7 @@ export function shortEther(wei: bigint, decimals = 18): string {
   const point = whole.indexOf('.')
   if (point < 0) return whole
   const places = Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - whole.slice(0, point).replace(/[^0-9]/g, '').length))
-  const short = whole.slice(0, point + 1 + places).replace(/\.$/, '')
+  const short = whole.slice(0, point + 1 + places).replace(/\.?0*$/, '')
   return /[1-9]/.test(short) ? short : whole
 }
 
@@ -154,9 +154,8 @@ export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0,
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${figure(number)} ${number === 1 ? one : many}`
 
-/** Basis points as a percentage: 13953 is "139.53 %". */
-export const percent = (bps: number): string =>
-  `${(bps / 100).toLocaleString(undefined, { maximumFractionDigits: 2 })} %`
+/** Basis points as a percentage, from ten on without decimals and never rounded up: 13953 is "139%". */
+export const percent = (bps: number): string => `${(bps < 1_000 ? bps / 100 : Math.floor(bps / 100)).toLocaleString()}%`
 
 /** Formats a tier's accrual: 15000 is "1.5×". */
 export const times = (bps: number): string =>

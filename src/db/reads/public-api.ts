@@ -203,6 +203,8 @@ export interface DistributionRow {
   nodeCount: number
   turns: {
     tierId: string | null
+    minWei: string | null
+    maxWei: string | null
     amountWei: string
     count: number
     dueSec: number

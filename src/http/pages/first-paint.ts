@@ -50,17 +50,17 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
 /** The checkout's title and lead. */
-export const saidOf = ({ label }: TierRow): Said => [
-  `Buy ${label}`,
-  'One transfer of the exact price. We check your wallet before you pay.',
-]
+export const saidOf = (tier: TierRow): Said =>
+  isSold(tier)
+    ? [`Buy ${tier.label}`, 'One transfer of the exact price. We check your wallet before you pay.']
+    : [tier.label, standsOf(tier)]
 
 /** The page as far as we can show it before a script runs. `served` is null if we could not read the ledger, or if the page sells nothing. */
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, served: Served | null): string {
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
-  if (path === '/') return main(heroOf(head, served) + cardsOf(served, ({ state }) => OFFERED.includes(state)))
-  if (SHOPS.includes(path)) return main(head + cardsOf(served, ({ state }) => OFFERED.includes(state)) + howOf(served))
+  if (path === '/') return main(heroOf(head, served) + cardsOf(served, '', CARDS_MAX))
+  if (SHOPS.includes(path)) return main(head + cardsOf(served, ' main') + howOf(served))
   return main(head + (served && path === CHECKOUT ? served.tiers.map((tier) => checkoutOf(tier, served)).join('') : ''))
 }
 
@@ -99,25 +99,26 @@ function fewFigures(ether: string, figures: number): string {
 }
 const etherOf = (wei: string | bigint, figures: number) => fewFigures(inEther(BigInt(wei)), figures)
 
-/** The most figures of a price, and of what a node earned. */
+/** The most figures of a price, and of what a node got. */
 const PRICE_FIGURES = 10
 const CREDIT_FIGURES = 7
-const EARNED_FIGURES = 5
 const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
 function heroOf(head: string, served: Served | null): string {
   const [last] = served?.rounds ?? []
-  const perNode = last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
-  const every = served?.everySec ? `, every ${spanOf(served.everySec)}` : ''
+  const prices = (served?.tiers ?? []).filter(isSold)
+  const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
+  const turn = cheapest && served ? lastTurnOf(cheapest, served) : undefined
+  const perNode = turn ? BigInt(turn.amountWei) : last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
+  const node = turn && cheapest ? `${escaped(cheapest.label)} node` : 'node'
+  const often = served?.everySec ? `A round every ${spanOf(served.everySec)} · ` : ''
   const earned =
     served && last
-      ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, EARNED_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-        `<p>a node last round${every}</p><p class="note">${etherOf(served.stats.totalDistributedWei, PRICE_FIGURES)} ETH to all nodes since the start</p></div>`
+      ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
+        `<p>to each ${node} in the last round</p><p class="note">${often}${etherOf(served.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
       : ''
-  const prices = (served?.tiers ?? []).filter(({ state, soldOut }) => state === 'open' && !soldOut)
-  const [cheapest] = prices.map(({ priceWei }) => BigInt(priceWei)).sort((a, b) => (a < b ? -1 : 1))
-  const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest, PRICE_FIGURES)} ETH`
+  const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest.priceWei, PRICE_FIGURES)} ETH`
   const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escaped(sellerIn(served))}</span></p>`
   return `<div class="hero">${head}${buy}${earned}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
 }
@@ -147,19 +148,29 @@ const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)
 const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
 const isSold = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
 
-/** What each node of a tier got in the newest round that paid the tier. */
-function paidOf({ id }: TierRow, { rounds }: Served): string {
-  const turn = rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
-  return turn ? `<strong>${etherOf(turn.amountWei, CREDIT_FIGURES)} ETH</strong> last round` : ''
+/** The newest turn of a tier. */
+const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
+  rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
+
+/** What a round may pay a node of a tier, by the terms of the newest turn, and what the newest round paid. */
+function paidOf(tier: TierRow, served: Served): string {
+  const paid = lastTurnOf(tier, served)
+  const last = paid && etherOf(paid.amountWei, CREDIT_FIGURES)
+  const terms = served.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
+  if (!terms?.minWei || !terms.maxWei) return last ? `<strong>${last} ETH</strong> last round` : ''
+  const [least, most] = [terms.minWei, terms.maxWei].map((wei) =>
+    etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
+  )
+  const range = least === most ? least : `${least} to ${most}`
+  return `<strong>${range} ETH</strong> a round${last ? `, last ${last}` : ''}`
 }
 
 function checkoutOf(tier: TierRow, served: Served): string {
   const { quote, deployment } = served
   const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, served)}</p></div></div>`
   const pay = quote
-    ? `<dl class="facts"><dt>To</dt><dd><code translate="no">${quote.paymentAddress}</code></dd>` +
-      `<dt>Network</dt><dd>${escaped(networkOf(deployment))}</dd></dl>` +
-      `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
+    ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
+      `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escaped(networkOf(deployment))}</p>` +
       '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
     : `<p class="notice">${standsOf(tier)}</p>`
   return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
@@ -167,23 +178,37 @@ function checkoutOf(tier: TierRow, served: Served): string {
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
 const pictureOf = (label: string) =>
-  `<svg class="picture" viewBox="0 0 400 400" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><rect width="400" height="400" fill="hsl(${([...label].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) * 137) % 360},45%,28%)"/>` +
-  `<circle cx="200" cy="165" r="72"/><text x="200" y="183" font-size="52">${escaped(label.slice(0, 1))}</text><text x="200" y="300" font-size="24">${escaped(label)}</text></svg>`
+  '<svg class="picture tier-picture" viewBox="0 0 400 160" aria-hidden="true"><rect width="400" height="160"/>' +
+  `${[24, 60, 96, 132, 168].map((radius) => `<circle cx="320" cy="80" r="${radius}"/>`).join('')}<text x="24" y="136" font-size="30">${escaped(label)}</text></svg>`
 
-const cardsOf = (served: Served | null, isOffered: (tier: TierRow) => boolean): string => {
-  const tiers = (served?.tiers ?? []).filter(isOffered)
-  return `<ul class="tiers">${served ? tiers.map((tier) => cardOf(tier, served)).join('') : ''}</ul>`
+/** How many cards the overview has; the same as in web/src/pages/ledger/overview.tsx. */
+const CARDS_MAX = 3
+
+/** The cards in the order of web/src/pages/checkout/tiers.tsx. `main`: a class for the button of the first. */
+function cardsOf(served: Served | null, main: string, most?: number): string {
+  if (served === null) return '<ul class="tiers"></ul>'
+  const tiers = served.tiers
+    .filter(({ state }) => OFFERED.includes(state))
+    .toSorted(
+      (a, b) =>
+        OFFERED.indexOf(a.state) - OFFERED.indexOf(b.state) || (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1),
+    )
+  return `<ul class="tiers">${tiers
+    .slice(0, most)
+    .map((tier, index) => cardOf(tier, served, index === 0 ? main : ''))
+    .join('')}</ul>`
 }
 
-function cardOf(tier: TierRow, served: Served): string {
-  const { id, label, state, opensAt, remaining, supply } = tier
+function cardOf(tier: TierRow, served: Served, main: string): string {
+  const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
-  const act = isSold(tier) ? `<a class="button wide" href="/buy/${id}">Buy ${escaped(label)}</a>` : opens
+  const act = isSold(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escaped(label)}</a>` : opens
   const mark = isSold(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
-  const left = supply ? `<dl class="facts"><dt>Supply</dt><dd>${remaining} of ${supply} left</dd></dl>` : ''
+  const left = supply ? `${remaining} of ${supply} left` : 'unlimited'
+  const facts = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${left}</dd></dl>`
   return (
     `<li class="card tier"><header><h2>${escaped(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
-    `<div class="paid"><p>${paidOf(tier, served)}</p></div><div class="room">${left}</div><p class="act">${act}</p></li>`
+    `<div class="paid"><p>${paidOf(tier, served)}</p></div><div class="room">${facts}</div><p class="act">${act}</p></li>`
   )
 }
 

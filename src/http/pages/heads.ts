@@ -25,8 +25,8 @@ export interface Params {
 
 /** The overview's heading, and the text that a link to it shows. */
 const OVERVIEW: Said = [
-  'Nodes that earn ETH.\nThe contract pays you.',
-  'Each is an NFT that the contract credits every round. Only its owner can withdraw.',
+  'Nodes that earn ETH.\nPaid by the contract.',
+  'The operator funds each round, a public draw sets what each node gets, and only its owner can withdraw.',
 ]
 const [, ABOUT] = OVERVIEW
 
@@ -45,6 +45,10 @@ const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/payment/:hash': ({ hash }) => [withHex('Payment', hash, HASH), 'Its progress to a node.'],
   '/buy': () => BUY,
   [CHECKOUT]: () => ['Buy a node', 'Your wallet is checked before you pay.'],
+  '/404': () => [
+    'Page not found',
+    'There is nothing at this address. You can search for a node, a round, a wallet or a payment.',
+  ],
   '/docs': () => ['API', 'Every request that the service answers, with its parameters and answers.'],
   '/runbook.html': () => ['Runbook', 'What to do at each alert.'],
   '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],

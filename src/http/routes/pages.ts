@@ -13,7 +13,7 @@ import {
 } from '../../db/reads/public-api.ts'
 import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
-import type { HttpDeps } from '../deps.ts'
+import type { HttpDeps, HttpSettings } from '../deps.ts'
 import { assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
@@ -186,6 +186,18 @@ function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
   return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
 }
 
+/** The built page, in the sale's colour. */
+function indexOf(settings: HttpSettings): string {
+  const file = join(BUILT, INDEX)
+  return existsSync(file) ? withAccent(readFileSync(file, 'utf8'), saleOf(settings).color) : NOT_BUILT
+}
+
+/** The page for unknown paths, and its policy. */
+export function notFoundPage(settings: HttpSettings): { html: string; policy: string } {
+  const html = withHead(indexOf(settings), settings, { path: '/404' })
+  return { html, policy: pagePolicy(settings.publicRpcUrl, [], styleSource(html)) }
+}
+
 /** The routes of all pages and of the files they load. */
 export function pages(tools: Tools): Route[] {
   const { cached, deps, queryReplica } = tools
@@ -197,7 +209,7 @@ export function pages(tools: Tools): Route[] {
     : []
   // Read at start, so that a later build cannot mix two versions.
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
-  const indexHtml = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
+  const indexHtml = indexOf(settings)
   const style = styleSource(indexHtml)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   const memo = createMemo<readonly string[]>({ clock: deps.monotonicClock, changes: deps.changes, bytesOf: () => 0 })

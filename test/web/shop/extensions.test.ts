@@ -146,7 +146,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
       await bare.addInitScript(script)
       await bare.goto(`${service.url}/buy/basic`)
       await press(bare, 'Connect a wallet')
-      await bare.getByText('No wallet found in this browser.').waitFor()
+      await bare.getByText('No wallet found in this browser').waitFor()
       assert.deepEqual(complaints, [], ethereum)
       await bare.close()
       if (nth % 3 !== 0) continue

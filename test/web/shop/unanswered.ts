@@ -37,7 +37,7 @@ const bought = ({ account, wellKnown }: End) => wallet(account, wellKnown).nodes
 async function unsure(page: Page): Promise<void> {
   await page.getByText('Check your wallet before you pay again.').waitFor()
   assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
-  assert.equal(await page.getByLabel('QR code or by hand').count(), 0)
+  assert.equal(await page.getByLabel('QR or by hand').count(), 0)
 }
 
 /** Sends, but answers this. */
@@ -143,8 +143,8 @@ async function isAskedElsewhereToo(end: End): Promise<void> {
   const asking = page.getByRole('button', { name: 'Confirm in the wallet…' })
   await asking.waitFor()
   // Switching to the other way and back does not sell a second one.
-  await page.getByLabel('QR code or by hand').check()
-  await page.getByLabel('Wallet in this browser').check()
+  await page.getByLabel('QR or by hand').check()
+  await page.getByLabel('Wallet', { exact: true }).check()
   assert.equal(await asking.isDisabled(), true)
 }
 
@@ -171,7 +171,7 @@ async function lacksEther(end: End): Promise<void> {
 const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
   const { page, account, service, wellKnown } = end
   await page.goto(`${service.url}/buy/basic`)
-  await page.getByLabel('QR code or by hand').check()
+  await page.getByLabel('QR or by hand').check()
   await page.getByLabel('Which address will pay?').fill(wallet(account, wellKnown).address)
   await page.getByText('Waiting for a transfer from this address.').waitFor()
   await wallet(account, wellKnown).pay(wellKnown.paymentAddress, valueWei)

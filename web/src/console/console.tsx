@@ -80,7 +80,7 @@ function Inside({ section, onLeave }: { section: Section; onLeave: () => void })
     document.title = `${name} · Operator console · ${site}`
   }, [name, site])
   return (
-    <Page title="Operator console">
+    <Page title="Operator console" heading={name}>
       <div className="console">
         <Side section={section} onLeave={onLeave} />
         <div className="work">

@@ -5,8 +5,13 @@ import { ui } from '../words/ui.ts'
 export function NotFound() {
   return (
     <Page title={ui.notFound.title} lead={ui.notFound.lead}>
-      <p>
-        <Link href="/">{ui.notFound.home}</Link>
+      <p className="buttons">
+        <Link href="/" className="button main">
+          {ui.notFound.home}
+        </Link>
+        <Link href="/buy" className="button">
+          {ui.notFound.buy}
+        </Link>
       </p>
     </Page>
   )

@@ -1,17 +1,20 @@
 // The frame around every page: its title, its parts, and their headings in order.
-import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { createContext, Fragment, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { useSite } from '../site.ts'
 import { Boundary } from './boundary.tsx'
 
 interface PageProps {
   /** The page's title; null means the sale's own name. */
   title: string | null
-  /** The heading, if it differs from the title. */
-  heading?: string
+  /** The heading, if it differs from the title; null if the content has its own. */
+  heading?: string | null
   /** A sentence on what the page shows. */
   lead?: ReactNode
   children: ReactNode
 }
+
+/** The heading of the page, which a part of the same name does not repeat. */
+const Heading = createContext<string | null>(null)
 
 /** A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
@@ -21,11 +24,13 @@ export function Page({ title, heading, lead, children }: PageProps) {
   }, [title, name])
   return (
     <>
-      <div className="page-head">
-        <h1 tabIndex={-1}>{heading ?? title}</h1>
-        {lead && <p className="lead">{lead}</p>}
-      </div>
-      {children}
+      {heading !== null && (
+        <div className="page-head">
+          <h1 tabIndex={-1}>{heading ?? title}</h1>
+          {lead && <p className="lead">{lead}</p>}
+        </div>
+      )}
+      <Heading value={heading === undefined ? title : heading}>{children}</Heading>
     </>
   )
 }
@@ -53,16 +58,19 @@ interface SectionProps {
 /** A part of a page with its own heading. */
 export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
+  const isNamed = useContext(Heading) === title
   useEffect(() => {
     if (takesFocus) heading.current?.focus()
   }, [takesFocus])
   return (
     <section className="card">
-      <header>
-        <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
-          {title}
-        </h2>
-        {aside}
+      <header hidden={isNamed && !aside}>
+        {!isNamed && (
+          <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
+            {title}
+          </h2>
+        )}
+        {aside && <div className="buttons">{aside}</div>}
       </header>
       <Boundary>{children}</Boundary>
     </section>

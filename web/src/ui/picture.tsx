@@ -1,15 +1,12 @@
 // A node's picture, as the contract draws it (contracts/src/NodeMetadata.sol): a card whose hue comes from the number. A node that is not minted yet
-// has no number, so its card shows the tier.
+// has no number, so its card shows the tier, in the sale's colour.
 interface PictureProps {
-  nodeId?: string
-  /** What is in the circle, if not the number. */
-  sign?: string
+  nodeId: string
   /** What is below the circle. */
   line?: string
 }
 
-export function Picture({ nodeId, sign = nodeId, line = '' }: PictureProps) {
-  const seed = nodeId === undefined ? [...line].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) : nodeId
+export function Picture({ nodeId, line = '' }: PictureProps) {
   return (
     <svg
       className="picture"
@@ -17,10 +14,10 @@ export function Picture({ nodeId, sign = nodeId, line = '' }: PictureProps) {
       preserveAspectRatio="xMidYMid slice"
       aria-hidden="true"
     >
-      <rect width="400" height="400" fill={`hsl(${(BigInt(seed) * 137n) % 360n},45%,28%)`} />
+      <rect width="400" height="400" fill={`hsl(${(BigInt(nodeId) * 137n) % 360n},45%,28%)`} />
       <circle cx="200" cy={line ? 165 : 200} r="72" />
       <text x="200" y={line ? 183 : 218} fontSize="52">
-        {sign}
+        {nodeId}
       </text>
       <text x="200" y="300" fontSize="24">
         {line}
@@ -28,3 +25,18 @@ export function Picture({ nodeId, sign = nodeId, line = '' }: PictureProps) {
     </svg>
   )
 }
+
+/** Rings around the place of the number. */
+const RINGS = [24, 60, 96, 132, 168]
+
+export const TierPicture = ({ label }: { label: string }) => (
+  <svg className="picture tier-picture" viewBox="0 0 400 160" aria-hidden="true">
+    <rect width="400" height="160" />
+    {RINGS.map((radius) => (
+      <circle key={radius} cx="320" cy="80" r={radius} />
+    ))}
+    <text x="24" y="136" fontSize="30">
+      {label}
+    </text>
+  </svg>
+)

@@ -24,12 +24,12 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
   return (
     <section className="receipt" aria-label={title}>
       <header>
-        <h3>{title}</h3>
+        <strong>{title}</strong>
         <div className="buttons">
-          <button type="button" className="button quiet" onClick={() => window.print()}>
+          <button type="button" className="button" onClick={() => window.print()}>
             {ui.receipt.print}
           </button>
-          <button type="button" className="button quiet" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
+          <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
             {ui.receipt.save}
           </button>
         </div>

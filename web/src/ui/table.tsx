@@ -9,6 +9,8 @@ export interface Column<Row> {
   heading: string
   sortBy?: (row: Row) => bigint | number | string
   cell: (row: Row) => ReactNode
+  /** True if the cell needs no name beside it on a phone. */
+  isPlain?: boolean
   /** Aligns the column's figures to the right, so that digits line up. */
   figure?: boolean
 }
@@ -16,6 +18,7 @@ export interface Column<Row> {
 /** A column of times, by which the table sorts. */
 export const timeColumn = <Row,>(heading: string, of: (row: Row) => Date | null): Column<Row> => ({
   heading,
+  isPlain: true,
   sortBy: (row) => of(row)?.getTime() ?? 0,
   cell: (row) => <Time at={of(row)} />,
 })
@@ -75,7 +78,11 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
           {visibleRows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
-                <td key={column.heading} data-heading={column.heading} className={column.figure ? 'figure' : undefined}>
+                <td
+                  key={column.heading}
+                  data-heading={column.isPlain ? undefined : column.heading}
+                  className={column.figure ? 'figure' : undefined}
+                >
                   <div>{column.cell(row)}</div>
                 </td>
               ))}

@@ -13,8 +13,14 @@ import { readableError, sentenceOfWallet } from './errors.ts'
 import { isPhone, WalletApps } from './phones.tsx'
 import { useDisconnect, useSwitchChain, useWallet } from './use-wallet.ts'
 
+interface ConnectProps {
+  label?: string
+  /** What a visitor without a wallet can do instead. */
+  payByHand?: () => void
+}
+
 /** A button that opens the list of wallets; once connected, the wallet itself. */
-export function Connect({ label = words.connect }: { label?: string }) {
+export function Connect({ label = words.connect, payByHand }: ConnectProps) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
   const { mutate: disconnect, isPending } = useDisconnect()
@@ -38,7 +44,7 @@ export function Connect({ label = words.connect }: { label?: string }) {
         {label}
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title={words.connect}>
-        <Wallets onConnected={() => setOpen(false)} />
+        <Wallets onConnected={() => setOpen(false)} payByHand={payByHand} />
       </Dialog>
     </>
   )
@@ -63,10 +69,10 @@ function useOffered() {
   return announcing.length > 0 ? announcing : available
 }
 
-function Wallets({ onConnected }: { onConnected: () => void }) {
+function Wallets({ onConnected, payByHand }: { onConnected: () => void; payByHand: (() => void) | undefined }) {
   const connectors = useOffered()
   const { mutate: connect, error, isPending, variables } = useConnect()
-  if (connectors.length === 0) return <NoneHere />
+  if (connectors.length === 0) return <NoneHere payByHand={payByHand} />
   return (
     <>
       <ul className="wallets">
@@ -92,13 +98,16 @@ function Wallets({ onConnected }: { onConnected: () => void }) {
 }
 
 /** What a visitor can do if this browser has no wallet. On a phone: open an app that has one. */
-function NoneHere() {
-  if (isPhone()) return <WalletApps />
+function NoneHere({ payByHand }: { payByHand: (() => void) | undefined }) {
   return (
-    <div className="empty">
-      <p className="title">{words.noneFound}</p>
-      <p>{words.install}</p>
-    </div>
+    <>
+      {isPhone() ? <WalletApps /> : <p>{words.noneFound}</p>}
+      {payByHand && (
+        <button type="button" className="button main wide" onClick={payByHand}>
+          {words.byHand}
+        </button>
+      )}
+    </>
   )
 }
 

@@ -95,5 +95,10 @@ export const ui = {
     tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },
     unable: 'The service cannot answer this right now.',
   },
-  notFound: { title: 'Page not found', lead: 'There is nothing at this address.', home: 'Go to the overview' },
+  notFound: {
+    title: 'Page not found',
+    lead: 'There is nothing at this address. You can search for a node, a round, a wallet or a payment.',
+    home: 'Overview',
+    buy: 'Buy a node',
+  },
 } as const

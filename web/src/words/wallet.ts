@@ -3,9 +3,8 @@ export const words = {
   connect: 'Connect a wallet',
   disconnect: 'Disconnect',
   unnamed: 'Wallet of this browser',
-  noneFound: 'No wallet found in this browser.',
-  install:
-    'Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a tier.',
+  noneFound: 'No wallet found in this browser. Install a wallet extension and reload this page.',
+  byHand: 'Pay with the QR code',
   confirm: 'confirm in the wallet…',
   keys: 'Connecting shows this page your address and nothing else. Keys stay in the wallet.',
   wrongChain: 'Your wallet is on chain {id}; this ledger is on {chain}.',
@@ -15,18 +14,13 @@ export const words = {
   added: 'Added',
   apps: {
     open: 'Open this page in the browser of your wallet app:',
-    another: 'Or open the browser of another wallet app and go to {host}. Or pay by hand.',
+    another: 'Or open the browser of another wallet app and go to {host}.',
   },
   notices: {
     hold: 'This wallet is a contract. We hold its payment until the operator releases the node or sends the ether back. If you pay from an ordinary account, you get the node automatically.',
     proven:
       'This wallet is a contract. Its payment becomes a node once we know that somebody controls it. We know a Safe and other common wallets. With any other, <signIn>sign in here</signIn> before or after you pay.',
     all: 'This wallet is a contract. It can buy like any other wallet, and it will own the node.',
-  },
-  contractsMay: {
-    hold: 'We hold a transfer from a contract wallet (a Safe, a smart account) until the operator reviews it.',
-    proven: 'A contract wallet (a Safe, a smart account) can pay too, once we know that somebody controls it.',
-    all: 'A contract wallet (a Safe, a smart account) can pay too.',
   },
   proposed: 'The wallet has accepted the call and sends it once enough signers agree. You can close this page.',
   call: { to: 'To', value: 'Value', data: 'Data', chainId: 'Chain id' },

@@ -80,5 +80,7 @@ export function Transactions() {
 const SentTransactions = listSection('transactions', {
   title: 'Transactions',
   empty: <Empty title="Nothing sent yet." />,
+  // Both are of use only for what is stuck, which has its own table.
+  hides: ['pendingSec', 'attempts'],
   cells: { txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
 })

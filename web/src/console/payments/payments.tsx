@@ -53,18 +53,12 @@ function List() {
   }
   const mayChoose = filter.status === 'held'
   return (
-    <Section
-      title="Payments"
-      aside={
-        <>
-          <RefundAll />
-          <DismissDust />
-        </>
-      }
-    >
+    <Section title="Payments" aside={<OfMany />}>
       <div className="stack">
-        <Search from={filter.from ?? ''} choose={choose('from')} />
-        <Filters filter={filter} choose={choose} />
+        <div className="bar">
+          <Filters filter={filter} choose={choose} />
+          <Search from={filter.from ?? ''} choose={choose('from')} />
+        </div>
         <Shown reading={page} lines={6}>
           {({ payments, nextCursor }) => (
             <>
@@ -75,8 +69,9 @@ function List() {
                   choose={(those) => setSelection(new Set(those.map(({ id }) => id)))}
                 />
               )}
-              {payments.length === 0 && <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />}
-              {payments.length > 0 && (
+              {payments.length === 0 ? (
+                <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />
+              ) : (
                 <div className={mayChoose ? 'heads choosing' : 'heads'} aria-hidden="true">
                   {HEADINGS.map((heading) => (
                     <span key={heading}>{heading}</span>
@@ -193,6 +188,14 @@ function PaymentRow({ payment, isChosen, choose }: RowProps) {
     </li>
   )
 }
+
+/** What the operator can do with all payments of a kind. */
+const OfMany = () => (
+  <>
+    <RefundAll />
+    <DismissDust />
+  </>
+)
 
 function RefundAll() {
   return (

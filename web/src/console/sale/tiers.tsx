@@ -4,7 +4,7 @@ import { useTiers } from '../../ledger.ts'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Tier, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
@@ -34,8 +34,7 @@ function Sold({ tier: { tierId, sold, supply } }: { tier: Tier }) {
   if (most === null) return figure(sold)
   return (
     <>
-      {figure(sold)} of {figure(most)}
-      <meter min={0} max={most} value={sold} aria-hidden="true" />
+      {figure(sold)} of {figure(most)} <meter min={0} max={most} value={sold} aria-hidden="true" />
     </>
   )
 }
@@ -55,20 +54,6 @@ function SoldTo({ tierId, allowlist }: { tierId: string; allowlist: string | nul
   ]
   return <span title={allowlist ?? undefined}>{who.join(', ') || 'anyone'}</span>
 }
-
-const SALE: readonly Column<Tier>[] = [
-  { heading: 'Tier', cell: ({ label }) => label },
-  { heading: 'State', cell: (tier) => <Standing tier={tier} /> },
-  { heading: 'Sold', figure: true, sortBy: ({ sold }) => sold, cell: (tier) => <Sold tier={tier} /> },
-  { heading: 'Being paid for', figure: true, cell: (tier) => <Reserved tier={tier} /> },
-  {
-    heading: 'Price',
-    figure: true,
-    sortBy: ({ priceWei }) => priceWei,
-    cell: ({ priceWei }) => <Exact wei={priceWei} hinted />,
-  },
-  { heading: 'Sold to', cell: (tier) => <SoldTo {...tier} /> },
-]
 
 export function TiersConsole() {
   const tiers = useAdmin('tiers')
@@ -90,7 +75,6 @@ export function TiersConsole() {
             <Empty title="No tier yet.">Nothing can be bought until there is one.</Empty>
           ) : (
             <div className="stack">
-              <Table caption="The sale now" rows={all} keyOf={({ tierId }) => tierId} columns={SALE} />
               {all.map((tier) => (
                 <TierVersions key={tier.tierId} tier={tier} />
               ))}
@@ -106,10 +90,10 @@ const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date
 
 type Version = Tier['versions'][number]
 
-/** The terms of the newest version. Leaves out what is not bounded. */
+/** How the sale of a tier stands, and the terms of its newest version. Leaves out what is not bounded. */
 function Terms({
-  of: { priceWei, payoutBps, maxPerWallet, supply, opensAt, opensAfter, closesAt, allowlist },
-  tierId,
+  of: { priceWei, payoutBps, maxPerWallet, opensAt, opensAfter, closesAt, allowlist },
+  tier,
 }: TermsProps) {
   return (
     <Facts
@@ -118,8 +102,9 @@ function Terms({
         Price: <Exact wei={priceWei} hinted />,
         Rate: times(payoutBps),
         'Per wallet': maxPerWallet,
-        Supply: supply ?? 'no limit',
-        'Sold to': <SoldTo tierId={tierId} allowlist={allowlist} />,
+        Sold: <Sold tier={tier} />,
+        'Being paid for': <Reserved tier={tier} />,
+        'Sold to': <SoldTo tierId={tier.tierId} allowlist={allowlist} />,
         ...(opensAt !== null && { Opens: timeOf(opensAt) }),
         ...(opensAfter !== null && { 'Opens after': opensAfter }),
         ...(closesAt !== null && { Closes: timeOf(closesAt) }),
@@ -130,7 +115,7 @@ function Terms({
 
 interface TermsProps {
   of: Version
-  tierId: string
+  tier: Tier
 }
 
 const COLUMNS = columnsOf<Version>(
@@ -184,9 +169,9 @@ function TierVersions({ tier }: { tier: Tier }) {
   return (
     <div className="sub tier-terms">
       <header className="bar">
-        <h3>
+        <h2>
           {tier.label} <code translate="no">{tier.tierId}</code> <Standing tier={tier} />
-        </h3>
+        </h2>
         <div className="buttons">
           <ActButton
             label="New version"
@@ -209,7 +194,7 @@ function TierVersions({ tier }: { tier: Tier }) {
           />
         </div>
       </header>
-      {newest && <Terms of={newest} tierId={tier.tierId} />}
+      {newest && <Terms of={newest} tier={tier} />}
       <Planned tier={tier} />
       <details className="checked">
         <summary className="note">{count(tier.versions.length, 'version')}</summary>

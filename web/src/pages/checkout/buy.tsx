@@ -20,8 +20,12 @@ export function Buy() {
   const tiers = useTiers()
   if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
+  const isSold = tier?.state === 'open' && !tier.soldOut
   return (
-    <Page title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title} lead={tier && t.lead}>
+    <Page
+      title={tier ? (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label) : t.title}
+      lead={isSold && t.lead}
+    >
       <div className={tier ? 'selling' : undefined}>
         <Shown reading={tiers}>
           {(all) =>

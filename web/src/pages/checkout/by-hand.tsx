@@ -1,7 +1,7 @@
 // Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will
 // pay, checks the address, and moves on once it sees the payment.
 import type { Quote, Tier } from '@node-ledger/client'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { ADDRESS, checksummed, cleanPaste, ether, plainEther } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
@@ -9,6 +9,7 @@ import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
 import { CopyRows } from '../../ui/copy.tsx'
 import { limitInWords } from '../../ui/states.tsx'
+import { isPhone } from '../../wallet/phones.tsx'
 import { Qr } from '../../wallet/qr.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
@@ -38,50 +39,54 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
     [t.to, to, to],
     [t.chainId, name ? `${quote.chainId}, ${name}` : String(quote.chainId), String(quote.chainId)],
   ] as const
+  // A phone cannot scan its own screen.
+  const open = (
+    <a href={link} className={isPhone() ? 'button main wide' : 'button wide'}>
+      {t.open}
+    </a>
+  )
   return (
     <div className="stack">
+      {isPhone() && open}
+      <Qr text={link} label={t.qr} />
+      <CopyRows rows={rows} />
+      {!isPhone() && open}
       <Payer payer={payer} setPayer={setPayer} />
+      {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       {payer && <Checks address={payer} tier={tier} />}
       <p className="notice warn">{words.buy.ownWallet}</p>
       <Referred referral={useReferred(null)} />
-      {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
-      <div className="by-hand">
-        <Qr text={link} label={t.qr} />
-        <div className="stack">
-          <p>{t.scan}</p>
-          <CopyRows rows={rows} />
-          <p>
-            <a href={link} className="button">
-              {t.open}
-            </a>
-          </p>
-          <p className="note">{fill(t.otherAmount, { chain })}</p>
-        </div>
-      </div>
+      <p className="note">{fill(t.otherAmount, { chain })}</p>
     </div>
   )
 }
 
 function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   const [text, setText] = useState(payer ? checksummed(payer) : '')
+  const id = useId()
   const isWrong = text !== '' && !ADDRESS.test(text)
+  const isBad = isWrong && text.length >= 42
   return (
-    <label className="field">
-      <span>{t.whichAddress}</span>
+    <div className="field">
+      <label htmlFor={id}>{t.whichAddress}</label>
       <input
+        id={id}
         value={text}
-        placeholder={t.placeholder}
+        placeholder="0x…"
         autoComplete="off"
         spellCheck="false"
         aria-invalid={isWrong}
+        aria-describedby={`${id}-why`}
         onChange={(event) => {
           const address = cleanPaste(event.target.value)
           setText(address)
           setPayer(ADDRESS.test(address) ? address.toLowerCase() : null)
         }}
       />
-      {isWrong && text.length >= 42 && <span className="error">{t.wrong}</span>}
-    </label>
+      <p id={`${id}-why`} className={isBad ? 'error' : 'note'}>
+        {isBad ? t.wrong : t.why}
+      </p>
+    </div>
   )
 }
 
@@ -104,9 +109,13 @@ function Watch({ payer, onSent }: { payer: string; onSent: (hash: string) => voi
       </p>
     )
   return (
-    <p className="note" role="status">
-      {t.waiting}
-      {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
-    </p>
+    <div role="status">
+      <ol className="way">
+        <li className="now">
+          {t.waiting}
+          {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
+        </li>
+      </ol>
+    </div>
   )
 }

@@ -24,10 +24,12 @@ export interface ByWalletProps {
   /** How many transfers to make. */
   quantity: number
   onSent: (hashes: readonly string[]) => void
+  /** Called if this browser has no wallet, and the buyer pays without. */
+  payByHand: () => void
 }
 
 /** The button that pays, with the obstacles that disable it. */
-export function ByWallet({ tier, quote, wallet, quantity, onSent }: ByWalletProps) {
+export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: ByWalletProps) {
   const isContract = useIsContract(wallet)
   const preflight = usePreflight(wallet?.address, tier.id)
   const [hasAgreed, setAgreed] = useState(false)
@@ -47,7 +49,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent }: ByWalletProp
   useEffect(() => {
     if (!isTaken) setPressed(false)
   }, [isTaken])
-  if (!wallet) return <Connect />
+  if (!wallet) return <Connect payByHand={payByHand} />
   const isHeldBack = blocking.length > 0 || (isReviewed && !hasAgreed)
   const total = ether(quote.priceWei * BigInt(quantity))
   return (

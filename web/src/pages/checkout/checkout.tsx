@@ -2,7 +2,7 @@
 // here, another device, or a transfer made elsewhere, by its hash. The page keeps the hashes in its address, so it still follows the transfers after
 // a reload.
 import type { Quote, Tier } from '@node-ledger/client'
-import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
+import { Fragment, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
 import { useQuote, useTiers } from '../../ledger.ts'
@@ -17,7 +17,6 @@ import { WalletArea } from '../../wallet/area.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { words as walletWords } from '../../words/wallet.ts'
 import { Claim, PaymentSteps } from '../payment/claim.tsx'
 import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { ByHand } from './by-hand.tsx'
@@ -25,7 +24,7 @@ import { ByWallet } from './by-wallet.tsx'
 import { Recipient, Total } from './offered.tsx'
 import { usePreflight } from './preflight.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
-import { Ladder, labelOf, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { Ladder, labelOf, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 const t = words.buy
@@ -72,7 +71,7 @@ function Payment({ tier }: { tier: Tier }) {
     )
   return (
     <div className="one-column">
-      <Section title={t.total}>
+      <Section title={whyNot ? tier.label : t.total}>
         <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
           {whyNot ? (
             <NotNow tier={tier} why={whyNot} />
@@ -83,9 +82,6 @@ function Payment({ tier }: { tier: Tier }) {
           )}
         </Unfinished>
         <Ladder tiers={tiers} of={tier} />
-        {!payer && (tier.state === 'open' || tier.state === 'upcoming') && (
-          <Rules tier={tier} mode={quote.data?.contractWallets} />
-        )}
       </Section>
       <Claim />
     </div>
@@ -126,21 +122,15 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
 
 /** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
 function NotNow({ tier, why }: { tier: Tier; why: string }) {
-  const id = useId()
   const { state, opensAt } = tier
   return (
     <div className="ways">
-      <Total tier={tier} wei={tier.priceWei} />
-      <div id={id} className="notice" role="status">
+      {state === 'upcoming' && <Total tier={tier} wei={tier.priceWei} />}
+      <div className="notice" role="status">
         <p>{why}</p>
         {state === 'upcoming' && opensAt && <p>{rich(t.opening, { time: <Countdown to={opensAt} /> })}</p>}
       </div>
-      {state === 'upcoming' && (
-        <button type="button" className="button main wide" disabled aria-describedby={id}>
-          {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
-        </button>
-      )}
-      <Link href="/buy" className={state === 'upcoming' ? 'button wide' : 'button main wide'}>
+      <Link href="/buy" className="button main wide">
         {t.seeOthers}
       </Link>
     </div>
@@ -169,10 +159,9 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
   return (
     <div className="ways">
       <Total tier={tier} wei={quote.priceWei * BigInt(quantity)}>
+        {!byHand && unfinishedQuantity === null && <Quantity quantity={quantity} bound={bound} choose={setChoice} />}
         {quantity > 1 && <p className="note">{fill(t.times, { n: quantity, amount: ether(quote.priceWei) })}</p>}
       </Total>
-      <Recipient quote={quote} />
-      {!byHand && unfinishedQuantity === null && <Quantity quantity={quantity} bound={bound} choose={setChoice} />}
       <Choice
         legend={t.howToPay}
         options={['wallet', 'hand']}
@@ -181,7 +170,10 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
       {byHand === null ? (
-        <ByWallet tier={tier} quote={quote} wallet={wallet} quantity={quantity} onSent={onSent} />
+        <>
+          <ByWallet {...{ tier, quote, wallet, quantity, onSent }} payByHand={() => setByHand({ payer: null })} />
+          <Recipient quote={quote} />
+        </>
       ) : (
         <ByHand
           quote={quote}
@@ -191,31 +183,10 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
           onSent={(hash) => onSent([hash])}
         />
       )}
+      <p className="note">{t.checked}</p>
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}
     </div>
-  )
-}
-
-const what = (text: ReactNode) => <strong className="what">{text}</strong>
-
-/** The rules that will be checked, shown before the buyer names a wallet. */
-function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
-  const { amount, allowance, buyer, buyerAtBlock, sender, held } = words.rules
-  const mostOf = useMostPerWallet()
-  return (
-    <details className="checked">
-      <summary>{t.willCheck}</summary>
-      <ul className="checks">
-        <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
-        <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: mostOf(tier) }) })}</li>
-        <li>{rich(tier.holdingWei > 0n ? buyerAtBlock : buyer, { what, who: whoMayBuy(tier).join(', ') })}</li>
-        <li>
-          {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}
-        </li>
-        <li>{rich(held, { what })}</li>
-      </ul>
-    </details>
   )
 }

@@ -1,15 +1,15 @@
 // What the checkout sells and what it asks for. Shown before the code that pays has loaded, so nothing of it moves then.
 import type { Quote, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
-import { checksummed } from '../../format.ts'
+import { times } from '../../format.ts'
 import { useDeployment, useQuote } from '../../ledger.ts'
 import { chainInWords } from '../../site.ts'
-import { CopyButton } from '../../ui/copy.tsx'
-import { Price } from '../../ui/facts.tsx'
+import { Address, Price } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
-import { Picture } from '../../ui/picture.tsx'
+import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
-import { LastPaid, leftInWords, whoMayBuy } from './tiers.tsx'
+import { fill, rich } from '../../words/message.ts'
+import { LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
@@ -17,18 +17,25 @@ const t = words.buy
 export function Thing({ tier }: { tier: Tier }) {
   return (
     <div className="thing">
-      <Picture sign={tier.label.slice(0, 1)} line={tier.label} />
+      <TierPicture label={tier.label} />
       <LastPaid tier={tier} />
-      <ol className="next">
+      <Facts
+        of={{
+          [words.tiers.rate]: times(tier.payoutBps),
+          [words.tiers.perWallet]: fill(words.tiers.nodes, { n: useMostPerWallet()(tier) }),
+          ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
+            [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
+          }),
+        }}
+      />
+      <ol className="how">
         {t.next.map(([step, what]) => (
           <li key={step}>
-            <strong>{step}</strong> <span className="note">{what}</span>
+            <strong>{step}</strong>
+            <p>{what}</p>
           </li>
         ))}
       </ol>
-      {(tier.allowlistRoot !== null || tier.holdingWei > 0n) && (
-        <Facts of={{ [words.tiers.whoMay]: whoMayBuy(tier).join(', ') }} />
-      )}
     </div>
   )
 }
@@ -37,7 +44,7 @@ export function Thing({ tier }: { tier: Tier }) {
 export const payLink = ({ paymentAddress, chainId, priceWei }: Quote): string =>
   `ethereum:${paymentAddress}@${chainId}?value=${priceWei}`
 
-/** The total, and what is left. */
+/** The total, what is left, and beside it how many the buyer takes. */
 export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; children?: ReactNode }) {
   return (
     <div className="total">
@@ -53,19 +60,8 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
 /** To whom, and on which network. */
 export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
   const { data } = useDeployment()
-  const to = checksummed(paymentAddress)
-  return (
-    <Facts
-      of={{
-        [t.to]: (
-          <>
-            <code translate="no">{to}</code> <CopyButton text={to} what={t.wallet} />
-          </>
-        ),
-        [t.network]: chainInWords({ chainName: data?.chainName ?? null, chainId }),
-      }}
-    />
-  )
+  const chain = chainInWords({ chainName: data?.chainName ?? null, chainId })
+  return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
 }
 
 /** The checkout before its code has loaded: a wallet can already pay by the link. */
@@ -77,10 +73,10 @@ export function Offered({ tier }: { tier: Tier }) {
         <Total tier={tier} wei={quote?.priceWei ?? tier.priceWei} />
         {quote && (
           <>
-            <Recipient quote={quote} />
             <a href={payLink(quote)} className="button main wide">
               {t.openInWallet}
             </a>
+            <Recipient quote={quote} />
           </>
         )}
       </div>

@@ -3,7 +3,7 @@ import type { Distribution, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { cadenceOf, paidByTier } from '../../cadence.ts'
-import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther } from '../../format.ts'
+import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Bars } from '../../ui/bars.tsx'
@@ -37,10 +37,10 @@ function Offers({ tiers }: { tiers: readonly Tier[] }) {
   const over = tiers.filter(isOver)
   return (
     <>
-      <TierCards tiers={tiers.filter((tier) => !isOver(tier))} />
+      <TierCards tiers={tiers.filter((tier) => !isOver(tier))} isMain />
       {over.length > 0 && (
         <details className="checked">
-          <summary>{fill(t.over, { n: over.length })}</summary>
+          <summary className="button">{fill(t.over, { n: over.length })}</summary>
           <TierCards tiers={over} />
         </details>
       )}
@@ -93,7 +93,15 @@ function Questions() {
 
 const ORDER: readonly Tier['state'][] = ['open', 'upcoming', 'soldOut', 'closed']
 
-export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
+interface TierCardsProps {
+  tiers: readonly Tier[]
+  /** True if the first card's button is the page's main one. */
+  isMain?: boolean
+  /** How many cards to show, if not all. */
+  most?: number
+}
+
+export function TierCards({ tiers, isMain = false, most }: TierCardsProps) {
   const mostOf = useMostPerWallet()
   const all = useTiers().data ?? tiers
   if (tiers.length === 0) return <Empty title={t.none} />
@@ -102,47 +110,42 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   )
   return (
     <ul className="tiers">
-      {inOrder.map((tier) => {
-        const steps = stepsOf(all, tier)
-        return (
-          <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
-            <header>
-              <h2>{tier.label}</h2>
-              <Standing tier={tier} />
-            </header>
-            <p className="price">
-              <Price wei={tier.priceWei} />
-            </p>
-            <LastPaid tier={tier} />
-            <Facts
-              of={{
-                ...(tier.remaining !== null && { [t.supply]: leftInWords(tier) }),
-                [t.perWallet]: fill(t.upTo, { nodes: fill(t.nodes, { n: mostOf(tier) }) }),
-                ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
-                ...(steps.length > 1 && {
-                  [t.step]: fill(t.stepOf, { n: steps.indexOf(tier) + 1, all: steps.length }),
-                }),
-                ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
-                ...plannedFacts(tier),
-              }}
-            />
-            <p className="act">
-              {isSold(tier) ? (
-                <Link href={`/buy/${tier.id}`} className="button wide">
-                  {fill(t.buy, { tier: tier.label })}
-                </Link>
-              ) : (
-                <Opening tier={tier} tiers={all} />
-              )}
-            </p>
-          </li>
-        )
-      })}
+      {inOrder.slice(0, most).map((tier, index) => (
+        <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
+          <header>
+            <h2>{tier.label}</h2>
+            <Standing tier={tier} />
+          </header>
+          <p className="price">
+            <Price wei={tier.priceWei} />
+          </p>
+          <LastPaid tier={tier} />
+          <Facts
+            of={{
+              [t.rate]: times(tier.payoutBps),
+              [t.supply]: tier.remaining === null ? t.unlimited : leftInWords(tier),
+              [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
+              ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
+              ...(tier.opensAfter && { [t.step]: labelOf(all, tier.opensAfter) }),
+              ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
+              ...plannedFacts(tier),
+            }}
+          />
+          <p className="act">
+            {isSold(tier) ? (
+              <Link href={`/buy/${tier.id}`} className={isMain && index === 0 ? 'button main wide' : 'button wide'}>
+                {fill(t.buy, { tier: tier.label })}
+              </Link>
+            ) : (
+              <Opening tier={tier} tiers={all} />
+            )}
+          </p>
+        </li>
+      ))}
     </ul>
   )
 }
 
-/** When a tier that cannot be bought now can be, if anyone knows. */
 /** What the next planned change brings a buyer, and when. */
 function plannedFacts(tier: Tier): Record<string, ReactNode> {
   const [next] = tier.planned
@@ -155,6 +158,7 @@ function plannedFacts(tier: Tier): Record<string, ReactNode> {
   return { [becomes.join(', ') || t.newTerms]: <Time at={next.startsAt} ahead /> }
 }
 
+/** When a tier that cannot be bought now can be, if anyone knows. */
 function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   if (tier.state === 'upcoming' && tier.opensAt)
     return (
@@ -179,17 +183,18 @@ function Standing({ tier }: { tier: Tier }) {
 /** How many rounds a card shows. */
 const PAID_MAX = 12
 
-/** What the last rounds paid a node of a tier: the newest in words, all of them as bars. Before the first: what its terms allow. */
+/** What a round may pay a node of a tier by its terms, and what the last rounds paid: the newest in words, all of them as bars. */
 export function LastPaid({ tier }: { tier: Tier }) {
   const { data: rounds = [] } = useRounds()
   const payouts = paidByTier(rounds, tier.id, PAID_MAX)
   const last = payouts.at(-1)
-  const range = last ? null : rangeOf(rounds, tier.payoutBps)
+  const range = rangeOf(rounds, tier.payoutBps)
   return (
     <div className="paid">
       <p>
-        {last && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
-        {range && rich(t.mayPay, { strong, least: creditInWords(range.least), most: creditInWords(range.most) })}
+        {range && rich(t.mayPay, { strong, range })}
+        {last && !range && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
+        {last && range && fill(t.last, { amount: creditInWords(last.wei) })}
       </p>
       {last && (
         <>
@@ -210,12 +215,12 @@ export function LastPaid({ tier }: { tier: Tier }) {
   )
 }
 
-/** What a turn may pay at this rate, by the terms of the newest turn; null if no round has terms. */
-function rangeOf(rounds: readonly Distribution[], payoutBps: number): { least: bigint; most: bigint } | null {
+/** What a turn may pay at this rate, by the terms of the newest turn, in words; null if no round has terms. */
+function rangeOf(rounds: readonly Distribution[], payoutBps: number): string | null {
   const turn = rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
   if (!turn || turn.minWei === null || turn.maxWei === null) return null
-  const atRate = (wei: bigint) => (wei * BigInt(payoutBps)) / 10_000n
-  return { least: atRate(turn.minWei), most: atRate(turn.maxWei) }
+  const [least, most] = [turn.minWei, turn.maxWei].map((wei) => creditInWords((wei * BigInt(payoutBps)) / 10_000n))
+  return least === most ? `${least}` : fill(t.fromTo, { least: `${least}`, most: `${most}` })
 }
 
 /** All steps of the ladder to which a tier belongs, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */

@@ -96,9 +96,14 @@ const columns: readonly Column<Node>[] = [
   {
     heading: t.node,
     sortBy: ({ nodeId }) => BigInt(nodeId),
-    cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
+    cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(words.node.title, { id: nodeId })}</Link>,
   },
-  { heading: t.tier, sortBy: ({ tierId }) => tierId ?? '', cell: ({ tierId }) => <TierName id={tierId} /> },
+  {
+    heading: t.tier,
+    isPlain: true,
+    sortBy: ({ tierId }) => tierId ?? '',
+    cell: ({ tierId }) => <TierName id={tierId} />,
+  },
   timeColumn(t.minted, ({ mintedAt }) => mintedAt),
   {
     heading: t.nextCredit,

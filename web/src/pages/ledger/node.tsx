@@ -217,7 +217,9 @@ const CREDITS: readonly Column<Credit>[] = [
   {
     heading: t.round,
     sortBy: ({ distributionId }) => distributionId,
-    cell: ({ distributionId }) => <Link href={`/round/${distributionId}`}>#{distributionId}</Link>,
+    cell: ({ distributionId }) => (
+      <Link href={`/round/${distributionId}`}>{fill(words.round.title, { id: distributionId })}</Link>
+    ),
   },
   timeColumn(t.when, ({ createdAt }) => createdAt),
   amountColumn(t.amount, ({ amountWei }) => amountWei),

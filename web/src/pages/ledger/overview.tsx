@@ -1,8 +1,8 @@
 // The product page: what a node brought, proof of it, what a node costs, what is left. The ledger's figures come last.
 import type { Cover, Distribution, Stats, Tier } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { cadenceOf } from '../../cadence.ts'
-import { ether, everySpan, fewFigures, figure, short } from '../../format.ts'
+import { cadenceOf, paidByTier } from '../../cadence.ts'
+import { creditInWords, ether, everySpan, fewFigures, figure, short } from '../../format.ts'
 import { useCover, useDeployment, useRounds, useStats, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutLink } from '../../ui/explorer.tsx'
@@ -22,6 +22,8 @@ export function Overview() {
   const cover = useCover()
   const rounds = useRounds()
   const tiers = useTiers()
+  const offered = (tiers.data ?? []).filter(({ state }) => state === 'open' || state === 'upcoming')
+  const [cheapest] = offered.filter(isSold).toSorted((a, b) => (a.priceWei < b.priceWei ? -1 : 1))
   return (
     <>
       <div className="hero">
@@ -29,26 +31,26 @@ export function Overview() {
           <p className="buttons">
             <Link href="/buy" className="button main big">
               {t.buy}
-              {priceFrom(tiers.data ?? [])}
+              {cheapest && fill(t.from, { amount: fewFigures(ether(cheapest.priceWei), 10) })}
             </Link>
             <Seller />
           </p>
         </Page>
-        <Earned rounds={rounds.data} totalWei={stats.data?.totalDistributedWei ?? null} />
+        <Earned rounds={rounds.data} tier={cheapest} totalWei={stats.data?.totalDistributedWei ?? null} />
         <Proof rounds={rounds.data ?? []} />
       </div>
       <section className="offer" aria-labelledby="offer">
         <header className="bar">
           <h2 id="offer">{t.offer}</h2>
-          <Link href="/buy">{t.how}</Link>
+          <Link href="/buy">{offered.length > CARDS_MAX ? fill(t.allTiers, { n: offered.length }) : t.how}</Link>
         </header>
         <Shown reading={tiers} shape="cards">
-          {(all) => <TierCards tiers={all.filter(({ state }) => state === 'open' || state === 'upcoming')} />}
+          {() => <TierCards tiers={offered} most={CARDS_MAX} />}
         </Shown>
       </section>
       <div className="columns">
         <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
-          <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 6)} few />}</Shown>
+          <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
         </Section>
         <Section title={t.ledger}>
           <Shown reading={stats} lines={4}>
@@ -63,28 +65,37 @@ export function Overview() {
   )
 }
 
-/** The lowest price at which a node can be bought now. */
-function priceFrom(tiers: readonly Tier[]): string {
-  const [cheapest] = tiers.filter(isSold).toSorted((a, b) => (a.priceWei < b.priceWei ? -1 : 1))
-  return cheapest ? fill(t.from, { amount: fewFigures(ether(cheapest.priceWei), 10) }) : ''
-}
+/** How many tiers have their card here, the cheapest first. */
+const CARDS_MAX = 3
 
 /** Below this, an amount is in wei, because in ether it would be only zeros. */
 const GWEI = 10n ** 9n
 
-/** What a node got in the newest round, how often that comes, and what all nodes got so far. */
-function Earned({ rounds, totalWei }: { rounds: readonly Distribution[] | undefined; totalWei: bigint | null }) {
+interface EarnedProps {
+  rounds: readonly Distribution[] | undefined
+  /** The cheapest tier on sale. */
+  tier: Tier | undefined
+  totalWei: bigint | null
+}
+
+/** What a node of the cheapest tier got last, or else an average node; how often rounds come, and what all nodes got so far. */
+function Earned({ rounds, tier, totalWei }: EarnedProps) {
   const [last] = rounds ?? []
-  if (!last) return <div className="yield note">{rounds && `${words.rounds.none} ${words.rounds.first}`}</div>
-  const cadence = cadenceOf(rounds ?? [], Date.now())
-  const perNode = last.totalWei / BigInt(last.nodeCount)
+  if (!rounds || !last)
+    return <div className="yield note">{rounds && `${words.rounds.none} ${words.rounds.first}`}</div>
+  const cadence = cadenceOf(rounds, Date.now())
+  const paid = tier && paidByTier(rounds, tier.id, 1)[0]
+  const perNode = paid?.wei ?? last.totalWei / BigInt(last.nodeCount)
   return (
     <div className="yield">
       <p className="earned" title={`${ether(perNode)} ETH`} translate="no">
-        {perNode < GWEI ? String(perNode) : fewFigures(ether(perNode), 5)} <span>{perNode < GWEI ? 'wei' : 'ETH'}</span>
+        {perNode < GWEI ? String(perNode) : creditInWords(perNode)} <span>{perNode < GWEI ? 'wei' : 'ETH'}</span>
       </p>
-      <p>{cadence ? fill(t.earnedEvery, { span: everySpan(cadence.intervalSec) }) : t.earned}</p>
-      {totalWei !== null && <p className="note">{rich(t.sinceStart, { amount: <Amount wei={totalWei} plain /> })}</p>}
+      <p>{paid ? fill(t.earnedIn, { tier: tier.label }) : t.earned}</p>
+      <p className="note">
+        {cadence && `${fill(t.often, { span: everySpan(cadence.intervalSec) })} · `}
+        {totalWei !== null && rich(t.sinceStart, { amount: <Amount wei={totalWei} plain /> })}
+      </p>
     </div>
   )
 }

@@ -6,14 +6,19 @@ import { Hash } from '../../ui/facts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
+import { fill } from '../../words/message.ts'
 
 const t = words.rounds
 
 const columns: readonly Column<Distribution>[] = [
-  { heading: t.round, sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
+  {
+    heading: t.round,
+    sortBy: ({ id }) => id,
+    cell: ({ id }) => <Link href={`/round/${id}`}>{fill(words.round.title, { id })}</Link>,
+  },
   timeColumn(t.when, ({ createdAt }) => createdAt),
   { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },
-  { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
+  { heading: t.transaction, isPlain: true, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
     heading: t.nodes,
     figure: true,
@@ -23,12 +28,14 @@ const columns: readonly Column<Distribution>[] = [
   amountColumn(t.credited, ({ totalWei }) => totalWei),
 ]
 
+/** Nearly always the operator funds all of them. */
+const usualColumns = columns.filter(({ heading }) => heading !== t.fundedBy)
 /** What fits in a line on a phone: round, time and amount. */
 const fewColumns = columns.filter((_, index) => [0, 1, 5].includes(index))
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds, few = false }: { rounds: readonly Distribution[]; few?: boolean }) {
-  const visibleColumns = few ? fewColumns : columns
+  const visibleColumns = few ? fewColumns : rounds.every(({ mode }) => mode === 'treasury') ? usualColumns : columns
   const empty = <Empty title={t.none} />
   return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={visibleColumns} empty={empty} />
 }

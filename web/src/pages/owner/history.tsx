@@ -10,6 +10,7 @@ import { Section } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save.ts'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table, timeColumn } from '../../ui/table.tsx'
+import { words as ledgerWords } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
@@ -95,7 +96,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     heading: t.node,
     sortBy: ({ nodeId }) => BigInt(nodeId),
-    cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
+    cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(ledgerWords.node.title, { id: nodeId })}</Link>,
   },
   {
     heading: t.amount,

@@ -2,7 +2,6 @@
 import { type FormEvent, Suspense, useState } from 'react'
 import { cleanPaste, HASH } from '../../format.ts'
 import { later } from '../../ui/boundary.tsx'
-import { Section } from '../../ui/page.tsx'
 import { Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import type { StepsProps } from './steps.tsx'
@@ -26,7 +25,8 @@ export function Claim() {
     if (HASH.test(hash)) setTxHash(hash.toLowerCase())
   }
   return (
-    <Section title={words.claim.title}>
+    <details className="checked">
+      <summary>{words.claim.title}</summary>
       <form className="inline" onSubmit={look} noValidate>
         <label className="field">
           <span>{words.claim.hash}</span>
@@ -47,6 +47,6 @@ export function Claim() {
         </span>
       </form>
       {txHash && <PaymentSteps key={txHash} txHash={txHash} />}
-    </Section>
+    </details>
   )
 }

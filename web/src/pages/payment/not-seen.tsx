@@ -25,7 +25,7 @@ export function NotSeen({ payer, other, since, polledAt }: NotSeenProps) {
       </p>
     )
   }
-  if (polledAt - since < LATE_MS) return null
+  if (polledAt - since < LATE_MS) return payer ? null : <p className="notice">{words.notSeen.unsure}</p>
   return (
     <p className="notice warn">
       {words.notSeen.late} {payer && <Link href={`/address/${payer}`}>{words.notSeen.all}</Link>}

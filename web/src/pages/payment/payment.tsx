@@ -15,10 +15,17 @@ export function PaymentPage() {
   const txHash = hash.toLowerCase()
   const intent = readIntent()
   return (
-    <Page title={words.title}>
+    <Page title={words.title} heading={HASH.test(txHash) ? null : words.title}>
       {HASH.test(txHash) ? (
-        <div className="one-column wider paying">
-          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.sent.includes(txHash) ? intent.payer : undefined} />
+        <div className="one-column wider">
+          <section className="card">
+            <PaymentSteps
+              key={txHash}
+              txHash={txHash}
+              payer={intent?.sent.includes(txHash) ? intent.payer : undefined}
+              isPage
+            />
+          </section>
           <p className="whole note">
             {words.transaction}{' '}
             <InExplorer kind="tx" id={txHash}>

@@ -33,10 +33,15 @@ const columns: readonly Column<Payment>[] = [
   amountColumn(t.amount, ({ valueWei }) => valueWei),
   {
     heading: t.state,
+    isPlain: true,
     sortBy: ({ status }) => status,
     cell: ({ status }) => <Mark tone={TONES[status]}>{states[status]}</Mark>,
   },
-  { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
+  {
+    heading: t.node,
+    isPlain: true,
+    cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>{fill(t.nodeOf, { id: nodeId })}</Link>,
+  },
 ]
 
 /** Lists a wallet's payments. Renders nothing if there are none. */

@@ -1,10 +1,11 @@
 // A payment's steps from the transfer to the node, live; or why it is held, and what happens next.
 import type { LedgerError, Payment } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
+import { shortEther } from '../../format.ts'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutButton } from '../../ui/explorer.tsx'
-import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
+import { Address, Amount, Hash } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
@@ -34,6 +35,8 @@ const DONE: Record<Payment['status'], number> = {
 export interface StepsProps {
   txHash: string
   payer?: string | undefined
+  /** True if the page is about this transaction alone, so that its state is the page's heading. */
+  isPage?: boolean
   /** True if the page also follows other transactions. */
   isOneOfSeveral?: boolean
   /** What the connected wallet can do with the new node. */
@@ -58,7 +61,7 @@ interface OwnStepsProps extends StepsProps {
   onReplaced: (by: Payment) => void
 }
 
-function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, onReplaced }: OwnStepsProps) {
+function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, onReplaced }: OwnStepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
   const isDone = isOver(reading.data ?? [])
@@ -75,43 +78,28 @@ function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, onReplaced }: Ow
   useEffect(() => {
     if (certain) onReplaced(certain)
   }, [certain, onReplaced])
-  if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
+  const Heading = headingOf(isPage)
+  if (isNoPayment(reading.error)) return <NoPayment Heading={Heading} error={reading.error} />
   const state = reading.isPending ? null : words.said[first ? first.status : reading.isError ? 'unchecked' : 'none']
   return (
     <div className="payment">
       <Announcement state={state} />
-      {reading.isError && (
-        <p className="notice warn" role="alert">
-          {limitInWords(reading.error) ?? words.cannotAsk} {words.goesOn}
-        </p>
-      )}
+      {!first && <Heading tabIndex={-1}>{words.heads[isMissing ? 'none' : 'unread']}</Heading>}
+      {reading.isError && <CannotAsk error={reading.error} />}
       {reading.isPending && <Waiting lines={4} />}
-      {isMissing && (
-        <>
-          <Way payment={null} />
-          <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />
-        </>
-      )}
+      {isMissing && <Way payment={null} />}
+      {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
       {payments.map((payment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
         <Fragment key={index}>
-          {payments.length > 1 && (
-            <p>
-              {rich(words.one, {
-                at: index + 1,
-                all: payments.length,
-                amount: <Amount wei={payment.valueWei} />,
-                payer: <Address of={payment.from} />,
-              })}
-            </p>
-          )}
+          {payments.length > 1 && <Nth payment={payment} at={index + 1} all={payments.length} />}
           <Standing
+            Heading={headingOf(isPage && index === 0)}
             payment={payment}
             justCame={sawUndone.current}
             isOneOfSeveral={isOneOfSeveral || payments.length > 1}
             ofNode={payment.from === payer ? ofNode : undefined}
           />
-          {payment.assurance && <p className="note">{words.assurance[restsOn(payment, payment.assurance)]}</p>}
         </Fragment>
       ))}
       <Elsewhere txHash={txHash} isHeld={payments.some(({ status }) => status === 'held')} />
@@ -119,21 +107,44 @@ function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, onReplaced }: Ow
   )
 }
 
+/** The state of a page's own payment is the page's heading. */
+const headingOf = (isPage: boolean) => (isPage ? 'h1' : 'h2')
+
+const Nth = ({ payment: { valueWei, from }, at, all }: { payment: Payment; at: number; all: number }) => (
+  <p>{rich(words.one, { at, all, amount: <Amount wei={valueWei} />, payer: <Address of={from} /> })}</p>
+)
+
 interface StandingProps extends Pick<StepsProps, 'ofNode'> {
+  Heading: 'h1' | 'h2'
   payment: Payment
   justCame: boolean
   isOneOfSeveral: boolean
 }
 
-function Standing({ payment, justCame, isOneOfSeveral, ofNode }: StandingProps) {
-  const { status, nodeId } = payment
+/** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps. */
+function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: StandingProps) {
+  const { status, nodeId, valueWei, tierId, from, assurance } = payment
+  const tier = useTiers().data?.find(({ id }) => id === tierId)
+  const rest = assurance && <p className="note">{words.assurance[restsOn(payment, assurance)]}</p>
   if (status === 'minted' && nodeId)
     return (
-      <Success payment={payment} nodeId={nodeId} justCame={justCame} isOneOfSeveral={isOneOfSeveral}>
-        {ofNode?.(nodeId)}
-      </Success>
+      <>
+        <Success {...{ Heading, payment, nodeId, justCame, isOneOfSeveral }}>{ofNode?.(nodeId)}</Success>
+        {assurance !== 'believed' && rest}
+      </>
     )
-  return STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />
+  return (
+    <>
+      <header>
+        <Heading tabIndex={-1}>{fill(words.heads[status], { amount: shortEther(valueWei) })}</Heading>
+        <p className="note">
+          <Amount wei={valueWei} /> {tier && `· ${tier.label}`} · <Address of={from} />
+        </p>
+      </header>
+      {STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
+      {rest}
+    </>
+  )
 }
 
 /** The transfer in the explorer, and whom to ask about it. For a held payment, the page already says whom to ask. */
@@ -177,7 +188,7 @@ function Way({ payment }: { payment: Payment | null }) {
           const state = index < doneCount ? 'done' : index === doneCount ? 'now' : 'later'
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
-              <span>{words.steps[step]}</span>
+              <span>{words.steps[step][state === 'done' ? 'done' : 'now']}</span>
               <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
             </li>
           )
@@ -199,8 +210,7 @@ function noteFor(
   if (step === 1 && state !== 'done') return state === 'now' ? words.notes.checks : words.notes.atOnce
   if (step === 2 && state === 'now')
     return words.notes[payment?.status === 'minting' ? 'sent' : isSoldOut ? 'soldOut' : 'nextRun']
-  if (step === 3) return state === 'done' ? <Time at={payment?.updatedAt ?? null} /> : paceInWords(pace)
-  return null
+  return step === 3 ? paceInWords(pace) : null
 }
 
 function InBlock({ payment, confirmations }: { payment: Payment | null; confirmations: number }) {
@@ -214,6 +224,17 @@ function paceInWords(pace: number | null): string | null {
   return pace < 120 ? fill(lastTook, { n: pace }) : fill(lastTookMinutes, { n: Math.round(pace / 60) })
 }
 
-function notAPayment(error: LedgerError): Error {
-  return new Error(fill(words.notAPayment, { why: error.message }))
+const CannotAsk = ({ error }: { error: Error }) => (
+  <p className="notice warn" role="alert">
+    {limitInWords(error) ?? words.cannotAsk} {words.goesOn}
+  </p>
+)
+
+function NoPayment({ Heading, error }: { Heading: 'h1' | 'h2'; error: LedgerError }) {
+  return (
+    <div className="payment">
+      <Heading tabIndex={-1}>{words.heads.noPayment}</Heading>
+      <Failed error={new Error(fill(words.notAPayment, { why: error.message }))} />
+    </div>
+  )
 }

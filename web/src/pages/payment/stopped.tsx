@@ -4,7 +4,7 @@ import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
 import { useSite } from '../../site.ts'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Address, Amount, ExactTime, Hash, Mark } from '../../ui/facts.tsx'
+import { Address, Amount, ExactTime, Hash } from '../../ui/facts.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { fill, rich } from '../../words/message.ts'
@@ -12,6 +12,8 @@ import { words } from '../../words/payment.ts'
 
 const t = words.stopped
 const GWEI = 10n ** 9n
+/** A held payment has arrived, and waits for the operator. */
+const WAY = ['done', 'now', 'later']
 
 /** The outcome of a payment that is held, refunded or dismissed. */
 export function Stopped({ payment }: { payment: Payment }) {
@@ -24,20 +26,27 @@ export function Stopped({ payment }: { payment: Payment }) {
   if (payment.status === 'dismissed') return <p className="notice warn">{t.dismissed}</p>
   const { reason, valueWei } = payment
   return (
-    <section className="card held">
-      <Mark tone="warn">{t.held}</Mark>
-      <h2>{reason ? words.reasons[reason] : t.looks}</h2>
+    <div className="held">
+      <ol className="way">
+        {t.steps.map((step, index) => (
+          <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
+            {step}
+          </li>
+        ))}
+      </ol>
       <p>
+        <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
         {reason === 'wrongAmount' && <Difference wei={valueWei} />}{' '}
         {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
       </p>
       <HeldFacts payment={payment} />
-    </section>
+    </div>
   )
 }
 
 /** What the buyer and the operator need to settle it: what came, what was expected, from whom and when, and whom to ask. */
 function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId } }: { payment: Payment }) {
+  const { contact } = useSite()
   const tiers = useTiers().data ?? []
   const tier = reason === 'wrongAmount' ? nearestTier(valueWei, tiers) : tiers.find(({ id }) => id === tierId)
   return (
@@ -49,7 +58,11 @@ function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId }
         }),
         ...(from && { [t.paidBy]: <Address of={from} /> }),
         ...(paidAt && { [t.paidAt]: <ExactTime at={paidAt} /> }),
-        [t.contact]: <Contact txHash={txHash} />,
+        ...(contact && {
+          [t.contact]: rich(t.ask, {
+            contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink>,
+          }),
+        }),
       }}
     />
   )
@@ -84,13 +97,6 @@ const NEXT = {
   mintReverted: 'findsOut',
   recheck: 'findsOut',
 } as Readonly<Partial<Record<NonNullable<Payment['reason']>, 'noDecision' | 'sendsBack' | 'findsOut'>>>
-
-/** How to contact the operator, in a message that contains the hash. */
-function Contact({ txHash }: { txHash: string }) {
-  const { contact } = useSite()
-  if (!contact) return t.noContact
-  return rich(t.ask, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })
-}
 
 /** The link to the operator's contact. If it opens a mail, the mail names the payment. */
 export const contactAbout = (contact: string, txHash: string): string =>

@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 import { ether, fewFigures } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Countdown } from '../../ui/facts.tsx'
+import { Amount, Countdown } from '../../ui/facts.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
@@ -15,6 +15,7 @@ import { PurchaseReceipt } from './purchase-receipt.tsx'
 const t = words.success
 
 interface SuccessProps {
+  Heading: 'h1' | 'h2'
   payment: Payment
   nodeId: string
   /** True if the node arrived while the page was open. The node's heading then takes the focus. */
@@ -26,7 +27,7 @@ interface SuccessProps {
 }
 
 /** Shows the node that a payment has become. */
-export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }: SuccessProps) {
+export function Success({ Heading, payment, nodeId, justCame, isOneOfSeveral, children }: SuccessProps) {
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -45,11 +46,11 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
             <circle cx="24" cy="24" r="22" />
             <path d="M14 25l7 7 13-15" pathLength="1" />
           </svg>
-          <h2 ref={heading} tabIndex={-1}>
+          <Heading ref={heading} tabIndex={-1}>
             {fill(t.yours, { id: nodeId })}
-          </h2>
+          </Heading>
           <p>
-            <TierName id={payment.tierId} />
+            <TierName id={payment.tierId} /> · <Amount wei={payment.valueWei} plain />
             {node && (
               <>
                 {' · '}
@@ -96,7 +97,7 @@ function Share({ nodeId }: { nodeId: string }) {
   const url = new URL(`/node/${nodeId}`, window.location.origin).href
   if (!('share' in navigator))
     return (
-      <span className="button quiet">
+      <span className="button">
         {t.link} <CopyButton text={url} what={t.linkToNode} />
       </span>
     )
