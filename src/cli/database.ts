@@ -7,7 +7,7 @@ import { isMigrated } from '../db/core/migrate.ts'
 import { connect, type Pool } from '../db/core/sql.ts'
 import { readDatabaseUrl } from '../lib/database-url.ts'
 import type { Actor, EnvironmentKeys, LedgerPart, ReachedAt } from '../operator/act.ts'
-import { digested } from '../operator/acts/keys/secret.ts'
+import { keyDigest } from '../operator/acts/keys/secret.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { type Io, userName } from './io.ts'
@@ -62,7 +62,7 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
 
 /** The parts of the settings that acts and readings need. */
 export const settingsPart = ({ ADMIN_KEY, PUBLIC_URL }: Config): EnvironmentKeys & ReachedAt => ({
-  environmentKeys: (ADMIN_KEY ?? []).map(digested),
+  environmentKeys: (ADMIN_KEY ?? []).map(keyDigest),
   publicUrl: PUBLIC_URL,
 })
 

@@ -87,11 +87,11 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
-    const begun = begunBy(ofTier, payment.blockNumber)
-    const inForce = begun.at(-1)
+    const current = begunBy(ofTier, payment.blockNumber)
+    const inForce = current.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
-    const former = formerAt(begun, payment)
+    const former = formerAt(current, payment)
     const own = inForce.priceWei === payment.valueWei ? [inForce] : []
     const alive = [...own, ...former.toReversed()]
     const [tier, ...others] = alive.filter((version) => sells(version, payment))
@@ -112,9 +112,9 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
  */
 export function decidingIn(versions: readonly TierVersion[], blockNumber: number): TierVersion[] {
   return [...Map.groupBy(versions, ({ tierId }) => tierId).values()].flatMap((ofTier) => {
-    const begun = begunBy(ofTier, blockNumber)
-    const sinceTime = begun.at(-1)?.fromTime ?? 0
-    return begun.filter((_, i) => graceEnd(begun.slice(i + 1)) > sinceTime)
+    const current = begunBy(ofTier, blockNumber)
+    const sinceTime = current.at(-1)?.fromTime ?? 0
+    return current.filter((_, i) => graceEnd(current.slice(i + 1)) > sinceTime)
   })
 }
 
@@ -150,8 +150,8 @@ interface Position extends Place {
 }
 
 /** The earlier versions of this price in their grace period. `begun`: oldest first. */
-const formerAt = (begun: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
-  gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
+const formerAt = (current: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
+  gracesOf(current, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
 
@@ -213,10 +213,10 @@ const graceEnd = (after: readonly Pick<TierVersion, 'fromTime' | 'graceSec'>[]) 
   Math.min(...after.map(({ fromTime, graceSec }) => fromTime + graceSec))
 
 /** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
-const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(sorted: readonly T[], priceWei: bigint) =>
-  sorted
+const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(inOrder: readonly T[], priceWei: bigint) =>
+  inOrder
     .slice(0, -1)
-    .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
+    .map((version, i) => ({ version, untilTime: graceEnd(inOrder.slice(i + 1)) }))
     .filter(({ version }) => version.onSale && version.priceWei === priceWei)
 
 /** The payout rate of a tier number in force at a time; null before its first version. */
@@ -241,12 +241,12 @@ export function refuseTierVersion(
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
-    const sorted = ofTier.toSorted(byEffect)
-    const live = sorted.at(-1)
+    const inOrder = ofTier.toSorted(byEffect)
+    const live = inOrder.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
     // Several versions may have had the price. The last of their grace periods counts.
-    const untilTime = Math.max(...gracesOf(sorted, candidate.priceWei).map((graced) => graced.untilTime))
+    const untilTime = Math.max(...gracesOf(inOrder, candidate.priceWei).map((grace) => grace.untilTime))
     if (untilTime > now) return { kind: 'priceInGrace', by: live.tierId, untilTime }
   }
   return null

@@ -30,16 +30,16 @@ export interface BlockTimes {
 export async function readBlockTimes(
   { pool, chain }: LedgerDb & ChainRead,
   { blocks, isSurveyed }: Pick<ObservedRange, 'blocks' | 'isSurveyed'>,
-  expected: Cursor | null,
+  cursor: Cursor | null,
 ): Promise<BlockTimes> {
   const last = blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
   if (!isSurveyed) return { firstAt: (time) => blocks.find((block) => block.time >= time)?.number, last: last.number }
   const firstBlocks = new Map<number, number>()
-  for (const { fromTime } of await readNotBegun(pool, expected)) {
+  for (const { fromTime } of await readNotBegun(pool, cursor)) {
     const first = firstBlocks.has(fromTime) ? null : await chain.agreedFirstBlockAt(fromTime, last.number)
     // What has not begun yet begins in the range at the earliest.
-    if (first) firstBlocks.set(fromTime, Math.max(first.block.number, (expected?.number ?? -1) + 1))
+    if (first) firstBlocks.set(fromTime, Math.max(first.block.number, (cursor?.number ?? -1) + 1))
   }
   const firstAt = (time: number) => {
     const first = firstBlocks.get(time)
@@ -50,19 +50,17 @@ export async function readBlockTimes(
 }
 
 /** What gets another first block by a range. What was entered at once, and does not begin in the range, begins behind it. */
-export async function readDue(sql: Sql, { firstAt, last }: BlockTimes, expected: Cursor | null): Promise<FirstBlock[]> {
-  return (await readNotBegun(sql, expected)).flatMap(({ fromBlock: before, ...one }) => {
+export async function readDue(sql: Sql, { firstAt, last }: BlockTimes, cursor: Cursor | null): Promise<FirstBlock[]> {
+  return (await readNotBegun(sql, cursor)).flatMap(({ fromBlock: before, ...one }) => {
     const fromBlock = firstAt(one.fromTime) ?? (before && Math.max(before, last + 1))
     return fromBlock === before || fromBlock === null ? [] : { ...one, fromBlock }
   })
 }
 
 /** Stores the changes that take effect in a range, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
-export async function applyChanges(ctx: Logging, sql: Sql, times: BlockTimes, expected: Cursor | null): Promise<void> {
-  await moveFirstBlocks(sql, await readDue(sql, times, expected))
-  const due = (await readTierPlans(sql, expected?.time ?? 0)).filter(
-    (plan) => times.firstAt(plan.fromTime) !== undefined,
-  )
+export async function applyChanges(ctx: Logging, sql: Sql, times: BlockTimes, cursor: Cursor | null): Promise<void> {
+  await moveFirstBlocks(sql, await readDue(sql, times, cursor))
+  const due = (await readTierPlans(sql, cursor?.time ?? 0)).filter((plan) => times.firstAt(plan.fromTime) !== undefined)
   // So that no other session takes places or opens a step in the meantime.
   await lockTiers(sql, [...new Set(due.map(({ tierNo }) => tierNo))], { wait: true })
   const { fit, unfit } = readChanges(await readTierVersions(sql), due)

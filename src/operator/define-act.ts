@@ -215,8 +215,8 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
   }
   const unguarded = callOf(declaration)
   const operation = describe('act', act, { ...declaration, mayWait: true })
-  const confirmed = unguarded as Called<never, object> as Called<EveryPart, object>
-  CONFIRMABLE.set(proposedAs, { scope, unguarded: confirmed, operation })
+  const action = unguarded as Called<never, object> as Called<EveryPart, object>
+  CONFIRMABLE.set(proposedAs, { scope, unguarded: action, operation })
   return Object.assign(act, { unguarded, operation })
 }
 

@@ -88,11 +88,11 @@ export async function insertTierPlan(
 /** Inserts the terms of a tier, and nothing else that `terms` may carry, with the columns of their entry. */
 async function insertTier(sql: Sql, terms: TierTerms, entry: { readonly [column: string]: unknown }): Promise<number> {
   const row = { ...termsOf(terms), ...entry }
-  const [entered] = await sql<{ version: number }[]>`
+  const [numbering] = await sql<{ version: number }[]>`
     INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
     SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}
     FROM jsonb_populate_record(NULL::tiers, ${rowOf(row)}::text::jsonb) RETURNING version`
-  return entered?.version ?? Promise.reject(new Error('an inserted tier came back without its row'))
+  return numbering?.version ?? Promise.reject(new Error('an inserted tier came back without its row'))
 }
 
 /** Cancels a planned change. Its row stays, so that no other change gets its number. */
@@ -168,11 +168,11 @@ export async function openSteps(
   tierId: string,
   { blockNumber, txIndex, innerIndex }: Place,
 ): Promise<string[]> {
-  const opened = await sql<{ tierId: string }[]>`
+  const rows = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block, tx_index, inner_index)
     SELECT tier_id, opens_after, ${blockNumber}, ${txIndex}, ${innerIndex} FROM tiers WHERE live AND opens_after = ${tierId}
     ON CONFLICT DO NOTHING RETURNING tier_id AS "tierId"`
-  return opened.map((row) => row.tierId)
+  return rows.map((row) => row.tierId)
 }
 
 /** Where the last payment is, in the order of the chain, that took one of the tier's places. Only for a tier that has sold a place. */

@@ -77,16 +77,16 @@ export function readChanges<Row extends StoredVersion>(
   plans: readonly PlannedChange<Row>[],
 ): Changes<Row> {
   const read: Changes<Row> = { fit: [], unfit: [] }
-  const known: Known<Row>[] = [...versions]
+  const versionsSoFar: Known<Row>[] = [...versions]
   for (const plan of plans.toSorted(byEntry)) {
     // What was stored for a later time, while this change was due and not followed yet, does not count.
-    const earlier = known.filter((version) => byEntry(version, plan) < 0)
+    const earlier = versionsSoFar.filter((version) => byEntry(version, plan) < 0)
     const before = latestOf(earlier.filter(({ tierId }) => tierId === plan.tierId))
     const version = before && resolve(before, plan)
     const why: Unfit | null = version ? refuseVersion(earlier, version) : { kind: 'noTier' }
     if (why || !version) read.unfit.push({ plan, why: why ?? { kind: 'noTier' } })
     else {
-      known.push(version)
+      versionsSoFar.push(version)
       read.fit.push({ before, version })
     }
   }
@@ -106,8 +106,8 @@ function resolve<Row extends StoredVersion>(
   plan: PlannedChange<Row>,
 ): ResolvedChange<Row>['version'] {
   const changes = Object.fromEntries(plan.names.map((name) => [name, plan[name]]))
-  const opened = plan.names.includes('opensAfter') ? plan.opened : before.opened
-  return { ...plan, ...mergeTerms(termsOf(before), changes), graceSec: plan.graceSec, opened }
+  const place = plan.names.includes('opensAfter') ? plan.opened : before.opened
+  return { ...plan, ...mergeTerms(termsOf(before), changes), graceSec: plan.graceSec, opened: place }
 }
 
 /** The terms of a version, without what belongs to its entry. */
@@ -145,10 +145,10 @@ function refuseLadder(earlier: readonly Known[], { tierId, opensAfter, supply }:
   const inForce = new Map(earlier.toSorted(byEffect).map((version) => [version.tierId, version]))
   const before = inForce.get(tierId)
   if (opensAfter !== null) {
-    const awaited = opensAfter === tierId ? undefined : inForce.get(opensAfter)
-    if (!awaited || awaited.supply === null) return { kind: 'ladder', by: opensAfter }
-    let step: Known | undefined = awaited
-    for (let left = inForce.size; step && left > 0; left--) {
+    const precursor = opensAfter === tierId ? undefined : inForce.get(opensAfter)
+    if (!precursor || precursor.supply === null) return { kind: 'ladder', by: opensAfter }
+    let step: Known | undefined = precursor
+    for (let rungs = inForce.size; step && rungs > 0; rungs--) {
       if (step.tierId === tierId) return { kind: 'ladder', by: opensAfter }
       step = inForce.get(step.opensAfter ?? '')
     }

@@ -20,8 +20,8 @@ const STEP = 0.04
 
 /** The custom properties that replace the accent colour of tokens.css. `color` is `#` and six hex digits. */
 export function brandRoles(color: string): Record<string, string> {
-  const own = parsed(color)
-  const [softLight, softDark] = [mixed(WHITE, own, 0.08), mixed(CARD_DARK, own, 0.16)]
+  const own = parse(color)
+  const [softLight, softDark] = [mix(WHITE, own, 0.08), mix(CARD_DARK, own, 0.16)]
   const [onOwn, away] = contrast(own, WHITE) >= CONTRAST_MIN ? [WHITE, BLACK] : [BLACK, WHITE]
   const ground = readable(own, away, [onOwn])
   return {
@@ -30,7 +30,7 @@ export function brandRoles(color: string): Record<string, string> {
     '--brand-soft-light': hex(softLight),
     '--brand-soft-dark': hex(softDark),
     '--brand-ground': hex(ground),
-    '--brand-hover': hex(mixed(ground, away, 0.16)),
+    '--brand-hover': hex(mix(ground, away, 0.16)),
     '--brand-on': hex(onOwn),
   }
 }
@@ -53,16 +53,16 @@ export function styleSource(page: string): string | null {
 /** Moves a colour towards another until it is readable on each of the backgrounds. */
 function readable(color: Rgb, towards: Rgb, grounds: readonly Rgb[]): Rgb {
   for (let share = 0; share < 1; share += STEP) {
-    const candidate = mixed(color, towards, share)
+    const candidate = mix(color, towards, share)
     if (grounds.every((ground) => contrast(candidate, ground) >= CONTRAST_MIN)) return candidate
   }
   return towards
 }
 
-const parsed = (color: string): Rgb =>
+const parse = (color: string): Rgb =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as unknown as Rgb
 const hex = (color: Rgb) => `#${color.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`
-const mixed = (one: Rgb, other: Rgb, share: number): Rgb =>
+const mix = (one: Rgb, other: Rgb, share: number): Rgb =>
   one.map((part, at) => Math.round(part + ((other[at] ?? 0) - part) * share)) as unknown as Rgb
 
 /** The contrast ratio of WCAG 2: 1 to 21. */

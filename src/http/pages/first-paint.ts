@@ -46,7 +46,7 @@ const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out',
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
-  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
+  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
 /** The checkout's title and lead. */
@@ -56,22 +56,22 @@ export const saidOf = (tier: TierRow): Said =>
     : [tier.label, standsOf(tier)]
 
 /** The page as far as we can show it before a script runs. `served` is null if we could not read the ledger, or if the page sells nothing. */
-export function firstPaint(path: string, [title, lead]: Said, sale: Sale, served: Served | null): string {
-  const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
+export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: Served | null): string {
+  const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
-  if (path === '/') return main(heroOf(head, served) + cardsOf(served, '', CARDS_MAX))
-  if (SHOPS.includes(path)) return main(head + cardsOf(served, ' main') + howOf(served))
-  return main(head + (served && path === CHECKOUT ? served.tiers.map((tier) => checkoutOf(tier, served)).join('') : ''))
+  if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, '', CARDS_MAX))
+  if (SHOPS.includes(path)) return main(head + cardsOf(facts, ' main') + howOf(facts))
+  return main(head + (facts && path === CHECKOUT ? facts.tiers.map((tier) => checkoutOf(tier, facts)).join('') : ''))
 }
 
 /** How buying works; the same words as in web/src/words/checkout.ts. */
-const howOf = (served: Served | null) =>
-  served === null
+const howOf = (facts: Served | null) =>
+  facts === null
     ? ''
     : `<section class="card"><header><h2>How it works</h2></header><ol class="how">${[
         [
           'Pay the exact price',
-          `One plain transfer on ${escaped(networkOf(served.deployment))}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
+          `One plain transfer on ${escapeHtml(networkOf(facts.deployment))}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
         ],
         [
           'The node comes to you',
@@ -94,8 +94,8 @@ const OFFERED: readonly string[] = ['open', 'upcoming']
 /** An amount cut to at most so many figures, but never to only zeros; the same as in web/src/format.ts. */
 function fewFigures(ether: string, figures: number): string {
   const [, whole = ether, zeros = ''] = /^([0-9]+)\.(0*)/.exec(ether) ?? []
-  const kept = Math.max(figures - whole.length, whole === '0' ? zeros.length + 2 : 0)
-  return ether.slice(0, whole.length + 1 + kept).replace(/\.$/, '')
+  const decimals = Math.max(figures - whole.length, whole === '0' ? zeros.length + 2 : 0)
+  return ether.slice(0, whole.length + 1 + decimals).replace(/\.$/, '')
 }
 const etherOf = (wei: string | bigint, figures: number) => fewFigures(inEther(BigInt(wei)), figures)
 
@@ -105,33 +105,33 @@ const CREDIT_FIGURES = 7
 const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
-function heroOf(head: string, served: Served | null): string {
-  const [last] = served?.rounds ?? []
-  const prices = (served?.tiers ?? []).filter(isSold)
+function heroOf(head: string, facts: Served | null): string {
+  const [last] = facts?.rounds ?? []
+  const prices = (facts?.tiers ?? []).filter(isSold)
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
-  const turn = cheapest && served ? lastTurnOf(cheapest, served) : undefined
+  const turn = cheapest && facts ? lastTurnOf(cheapest, facts) : undefined
   const perNode = turn ? BigInt(turn.amountWei) : last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
-  const node = turn && cheapest ? `${escaped(cheapest.label)} node` : 'node'
-  const often = served?.everySec ? `A round every ${spanOf(served.everySec)} · ` : ''
-  const earned =
-    served && last
+  const node = turn && cheapest ? `${escapeHtml(cheapest.label)} node` : 'node'
+  const often = facts?.everySec ? `A round every ${spanOf(facts.everySec)} · ` : ''
+  const reward =
+    facts && last
       ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-        `<p>to each ${node} in the last round</p><p class="note">${often}${etherOf(served.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
+        `<p>to each ${node} in the last round</p><p class="note">${often}${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
       : ''
   const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest.priceWei, PRICE_FIGURES)} ETH`
-  const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escaped(sellerIn(served))}</span></p>`
-  return `<div class="hero">${head}${buy}${earned}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
+  const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escapeHtml(sellerIn(facts))}</span></p>`
+  return `<div class="hero">${head}${buy}${reward}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
-function sellerIn(served: Served | null): string {
-  if (served === null) return ''
-  const { brand, embedded, paymentAddress } = served.deployment
-  const seller = brand.name ?? (embedded ? '(name your sale: BRAND_NAME)' : shortened(paymentAddress ?? ''))
+function sellerIn(facts: Served | null): string {
+  if (facts === null) return ''
+  const { brand, embedded, paymentAddress } = facts.deployment
+  const seller = brand.name ?? (embedded ? '(name your sale: BRAND_NAME)' : shorten(paymentAddress ?? ''))
   return `Sold by ${seller}`
 }
 
-const shortened = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
+const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
 
 const UNITS = [
   ['day', 86_400],
@@ -153,10 +153,10 @@ const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
   rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
 
 /** What a round may pay a node of a tier, by the terms of the newest turn, and what the newest round paid. */
-function paidOf(tier: TierRow, served: Served): string {
-  const paid = lastTurnOf(tier, served)
-  const last = paid && etherOf(paid.amountWei, CREDIT_FIGURES)
-  const terms = served.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
+function paidOf(tier: TierRow, facts: Served): string {
+  const turn = lastTurnOf(tier, facts)
+  const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
+  const terms = facts.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
   if (!terms?.minWei || !terms.maxWei) return last ? `<strong>${last} ETH</strong> last round` : ''
   const [least, most] = [terms.minWei, terms.maxWei].map((wei) =>
     etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
@@ -165,12 +165,12 @@ function paidOf(tier: TierRow, served: Served): string {
   return `<strong>${range} ETH</strong> a round${last ? `, last ${last}` : ''}`
 }
 
-function checkoutOf(tier: TierRow, served: Served): string {
-  const { quote, deployment } = served
-  const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, served)}</p></div></div>`
+function checkoutOf(tier: TierRow, facts: Served): string {
+  const { quote, deployment } = facts
+  const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
     ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
-      `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escaped(networkOf(deployment))}</p>` +
+      `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escapeHtml(networkOf(deployment))}</p>` +
       '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
     : `<p class="notice">${standsOf(tier)}</p>`
   return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
@@ -179,15 +179,15 @@ function checkoutOf(tier: TierRow, served: Served): string {
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
 const pictureOf = (label: string) =>
   '<svg class="picture tier-picture" viewBox="0 0 400 160" aria-hidden="true"><rect width="400" height="160"/>' +
-  `${[24, 60, 96, 132, 168].map((radius) => `<circle cx="320" cy="80" r="${radius}"/>`).join('')}<text x="24" y="136" font-size="30">${escaped(label)}</text></svg>`
+  `${[24, 60, 96, 132, 168].map((radius) => `<circle cx="320" cy="80" r="${radius}"/>`).join('')}<text x="24" y="136" font-size="30">${escapeHtml(label)}</text></svg>`
 
 /** How many cards the overview has; the same as in web/src/pages/ledger/overview.tsx. */
 const CARDS_MAX = 3
 
 /** The cards in the order of web/src/pages/checkout/tiers.tsx. `main`: a class for the button of the first. */
-function cardsOf(served: Served | null, main: string, most?: number): string {
-  if (served === null) return '<ul class="tiers"></ul>'
-  const tiers = served.tiers
+function cardsOf(facts: Served | null, main: string, most?: number): string {
+  if (facts === null) return '<ul class="tiers"></ul>'
+  const tiers = facts.tiers
     .filter(({ state }) => OFFERED.includes(state))
     .toSorted(
       (a, b) =>
@@ -195,19 +195,19 @@ function cardsOf(served: Served | null, main: string, most?: number): string {
     )
   return `<ul class="tiers">${tiers
     .slice(0, most)
-    .map((tier, index) => cardOf(tier, served, index === 0 ? main : ''))
+    .map((tier, index) => cardOf(tier, facts, index === 0 ? main : ''))
     .join('')}</ul>`
 }
 
 function cardOf(tier: TierRow, served: Served, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
-  const act = isSold(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escaped(label)}</a>` : opens
+  const act = isSold(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
   const mark = isSold(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
-  const left = supply ? `${remaining} of ${supply} left` : 'unlimited'
-  const facts = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${left}</dd></dl>`
+  const supplyFacts = supply ? `${remaining} of ${supply} left` : 'unlimited'
+  const facts = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${supplyFacts}</dd></dl>`
   return (
-    `<li class="card tier"><header><h2>${escaped(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
+    `<li class="card tier"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, served)}</p></div><div class="room">${facts}</div><p class="act">${act}</p></li>`
   )
 }
@@ -220,4 +220,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 /** A text as HTML. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)

@@ -4,7 +4,7 @@
 import { toJson } from '../../lib/json.ts'
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
-import { CHECKOUT, escaped, firstPaint, type Said, type Served, saidOf } from './first-paint.ts'
+import { CHECKOUT, escapeHtml, firstPaint, type Said, type Served, saidOf } from './first-paint.ts'
 
 /** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
@@ -86,7 +86,7 @@ export function withHead(html: string, settings: HttpSettings, { path, params = 
   const param = Object.values(params)[0]
   const url = new URL(path.replace(/:.*$/, param ? encodeURIComponent(param) : ''), settings.publicUrl).href
   const head = [
-    `<title>${escaped(full)}</title>`,
+    `<title>${escapeHtml(full)}</title>`,
     meta('name', 'description', description),
     meta('name', 'application-name', sale.name),
     meta('name', 'node-ledger:sale', JSON.stringify({ name: sale.name, logoUrl: sale.logoUrl, chain })),
@@ -113,7 +113,7 @@ export function withHead(html: string, settings: HttpSettings, { path, params = 
 }
 
 const meta = (kind: 'name' | 'property', name: string, content: string) =>
-  `<meta ${kind}="${name}" content="${escaped(content)}">`
+  `<meta ${kind}="${name}" content="${escapeHtml(content)}">`
 
 /** The manifest with which a browser puts the pages on a home screen. */
 export function appManifest(settings: Pick<HttpSettings, 'site'>): string {

@@ -19,7 +19,7 @@ import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { CHECKOUT, escaped, type Served, SHOPS } from '../pages/first-paint.ts'
+import { CHECKOUT, escapeHtml, type Served, SHOPS } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -133,7 +133,7 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
     .replace(
       '<!--sale-->',
       () =>
-        `<img src="data:image/svg+xml;base64,${logo}" alt="" width="28" height="28"> ${escaped(saleOf(settings).name)}`,
+        `<img src="data:image/svg+xml;base64,${logo}" alt="" width="28" height="28"> ${escapeHtml(saleOf(settings).name)}`,
     )
   const policy = `${OWN_POLICY.exec(page)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
   const digest = createHash('sha256').update(page).digest('hex')
@@ -178,10 +178,10 @@ const readServed = async (tools: Tools, { id = '' }: Params): Promise<Served | n
 
 /** The newest rounds, as many as a page can carry with all their turns. */
 function fewOf(rounds: readonly DistributionRow[]): DistributionRow[] {
-  let left = TURNS_MAX
+  let room = TURNS_MAX
   const tooMany = rounds.findIndex(({ turns }) => {
-    left -= turns.length
-    return left < 0
+    room -= turns.length
+    return room < 0
   })
   return rounds.slice(0, tooMany < 0 ? ROUNDS_MAX : tooMany)
 }
@@ -230,8 +230,8 @@ export function pages(tools: Tools): Route[] {
     return pageRoute(path, policy, async (params) => {
       // All ids that no tier has share one page, so it must not show any of them.
       const { id = '' } = params
-      const shown = TIER_ID_FORM.test(id) && (await hasTier(id)) ? params : {}
-      return cached(`page ${path} ${shown.id ?? ''}`, SOLD_KEPT_SEC, selling(path, shown))
+      const ids = TIER_ID_FORM.test(id) && (await hasTier(id)) ? params : {}
+      return cached(`page ${path} ${ids.id ?? ''}`, SOLD_KEPT_SEC, selling(path, ids))
     })
   }
   const document = (path: string, name: string) =>

@@ -105,7 +105,7 @@ becomes the payer. If you give only a transaction, it must have brought the whol
   proposedAs: 'attribute',
   // A fully stated transfer may rest on the operator's word alone. In several small acts one person could give a payment to anyone, so the whole
   // payment counts. All other transfers are proven by a trace, and count as 0.
-  sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
+  sum: (sql, request) => (namedIn(request).some(isStated) ? sumOfPayments(sql, [request.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
     const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it still have no sender.`]
@@ -125,20 +125,20 @@ const isStated = ({ innerIndex, from, valueWei }: Named) => innerIndex !== null 
 async function attribute(
   deps: LedgerDb & ChainRead,
   actor: Actor,
-  asked: Asked,
+  request: Asked,
 ): Promise<Attribution | OperatorRefusal> {
-  const { payment: key, reason } = asked
-  const [named, isAlone] = [namedIn(asked), asked.transfers === null]
+  const { payment: key, reason } = request
+  const [names, isAlone] = [namedIn(request), request.transfers === null]
   const to = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
-  const traced = await traceNamed(deps, named, to)
-  if (isOperatorRefusal(traced)) return traced
+  const traces = await traceNamed(deps, names, to)
+  if (isOperatorRefusal(traces)) return traces
   return inTransaction(deps.pool, async (sql) => {
     // We lock the cursor before the payment's row, as the follower does, so that we file no part in a block that a reorganisation is removing.
     await readCursor(sql, { lock: true })
-    for (const { tx } of traced.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
+    for (const { tx } of traces.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
-    const parts = await chooseParts(sql, payment, { named, traced, isAlone })
+    const parts = await chooseParts(sql, payment, { named: names, traced: traces, isAlone })
     if (isOperatorRefusal(parts)) return parts
     const { ids, restWei } = await takeParts(sql, payment, { parts, by: actor.name })
     const answers = await Promise.all(parts.map((part, place) => answerOf(sql, ids[place] as number, part)))
@@ -160,7 +160,7 @@ function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Name
   })
 }
 
-const readTransfer = (given: Fields) => field.readInput(TRANSFER, given, { refuseOthers: true })
+const readTransfer = (input: Fields) => field.readInput(TRANSFER, input, { refuseOthers: true })
 
 function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<field.Check<typeof ASKED>>[1]): void {
   if (!isGiven('transfers') && !isGiven('txHash')) complain('txHash', `is required: ${TRANSFER.txHash.form}`, 'missing')
@@ -176,9 +176,9 @@ function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<fiel
 }
 
 function parseTransfers(value: unknown): Fields[] | undefined {
-  const given = typeof value === 'string' ? value.split(',').map(fromText) : value
-  if (!Array.isArray(given) || given.length === 0 || given.length > TRANSFERS_MAX) return undefined
-  return given.map((one) => (typeof one === 'object' && one !== null ? (one as Fields) : {}))
+  const input = typeof value === 'string' ? value.split(',').map(fromText) : value
+  if (!Array.isArray(input) || input.length === 0 || input.length > TRANSFERS_MAX) return undefined
+  return input.map((one) => (typeof one === 'object' && one !== null ? (one as Fields) : {}))
 }
 
 function fromText(text: string): Fields {
@@ -189,17 +189,17 @@ function fromText(text: string): Fields {
 /** Reads the transactions and their traces. `to` is null if there is no such payment; the code that locks the payment then refuses. */
 async function traceNamed(
   deps: ChainRead,
-  named: readonly Named[],
+  names: readonly Named[],
   to: Address | null,
 ): Promise<Map<Hash, Traced> | OperatorRefusal> {
-  const traced = new Map<Hash, Traced>()
-  for (const { txHash } of named) {
-    if (traced.has(txHash)) continue
+  const traces = new Map<Hash, Traced>()
+  for (const { txHash } of names) {
+    if (traces.has(txHash)) continue
     const tx = await readMined(deps, 'transaction', txHash)
     if (isOperatorRefusal(tx)) return tx
-    traced.set(txHash, { tx, transfers: to === null ? [] : await deps.chain.innerTransfers(txHash, to) })
+    traces.set(txHash, { tx, transfers: to === null ? [] : await deps.chain.innerTransfers(txHash, to) })
   }
-  return traced
+  return traces
 }
 
 /** The transfers that the operator means. None may be in the books already, and together they may not exceed the residue. */
@@ -212,46 +212,46 @@ async function chooseParts(
   if (from !== null) return refuseAct('conflict', `The payment came from ${from}: it needs no attribution.`)
   const range = await readResidueRange(sql, payment.id)
   const isKnown = await readKnown(sql, wallet, traced)
-  const chosen: Omit<Part, 'ref'>[] = []
+  const parts: Omit<Part, 'ref'>[] = []
   for (const one of named) {
     const { tx, transfers } = traced.get(one.txHash) as Traced
     if (!range || tx.blockNumber < range.fromBlock || tx.blockNumber > range.toBlock)
       return refuseAct('invalid', `The transaction is in block ${tx.blockNumber}, where this value did not arrive.`)
-    const meant = isAlone && one.innerIndex === null && one.valueWei === null ? { ...one, valueWei: wholeWei } : one
+    const transfer = isAlone && one.innerIndex === null && one.valueWei === null ? { ...one, valueWei: wholeWei } : one
     const isTaken = (index: number) =>
-      isKnown(one.txHash, index) || chosen.some((part) => part.txHash === one.txHash && part.innerIndex === index)
-    const found = transfers === null ? byWord(one, wallet, isTaken) : byTrace(meant, transfers, isTaken)
-    if (isOperatorRefusal(found)) return found
-    const { index: innerIndex, from: payer, valueWei } = found
+      isKnown(one.txHash, index) || parts.some((part) => part.txHash === one.txHash && part.innerIndex === index)
+    const reply = transfers === null ? byWord(one, wallet, isTaken) : byTrace(transfer, transfers, isTaken)
+    if (isOperatorRefusal(reply)) return reply
+    const { index: innerIndex, from: payer, valueWei } = reply
     const proof = transfers === null ? 'word' : 'trace'
-    chosen.push({ txHash: one.txHash, txIndex: tx.txIndex, innerIndex, from: payer, valueWei, proof })
+    parts.push({ txHash: one.txHash, txIndex: tx.txIndex, innerIndex, from: payer, valueWei, proof })
   }
-  const sumWei = chosen.reduce((total, { valueWei }) => total + valueWei, 0n)
+  const sumWei = parts.reduce((total, { valueWei }) => total + valueWei, 0n)
   if (sumWei > wholeWei) return refuseAct('invalid', `These are ${sumWei} wei; the payment holds ${wholeWei} wei.`)
   if (sumWei < wholeWei && payment.reason !== 'unattributed')
     return refuseAct('conflict', `The payment is held as ${payment.reason}: attribute all of it, or nothing.`)
-  return chosen.map((part) => ({ ...part, ref: innerRef(part.txHash, wallet, part.innerIndex) }))
+  return parts.map((part) => ({ ...part, ref: innerRef(part.txHash, wallet, part.innerIndex) }))
 }
 
 /** Tells whether an inner transfer to the wallet is already in the books: as a payment, as dust, or as a refund that was paid to the wallet. */
-async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Traced>) {
-  const isIn = await readKnownIn(sql, [...traced.keys()])
+async function readKnown(sql: Sql, wallet: Address, traces: ReadonlyMap<Hash, Traced>) {
+  const isIn = await readKnownIn(sql, [...traces.keys()])
   const refunds = new Set<string>()
-  for (const txHash of traced.keys())
+  for (const txHash of traces.keys())
     for (const { innerIndex } of await readRefundsBy(sql, txHash, wallet)) refunds.add(`${txHash} ${innerIndex}`)
   return (txHash: Hash, innerIndex: number) =>
     isIn({ txHash, wallet, innerIndex }) || refunds.has(`${txHash} ${innerIndex}`)
 }
 
-const taken = refuseAct('conflict', 'That transfer is already another payment, or you gave it twice.')
+const conflict = refuseAct('conflict', 'That transfer is already another payment, or you gave it twice.')
 
 /** The named transfer in a trace. If several differ only in their position, the first of them. */
 function byTrace(
-  named: Named,
+  names: Named,
   transfers: readonly InnerTransfer[],
   isTaken: (index: number) => boolean,
 ): InnerTransfer | OperatorRefusal {
-  const { innerIndex, from, valueWei } = named
+  const { innerIndex, from, valueWei } = names
   const fits = transfers.filter(
     (transfer) =>
       (innerIndex === null || transfer.index === innerIndex) &&
@@ -261,14 +261,14 @@ function byTrace(
   const free = fits.filter(({ index }) => !isTaken(index))
   const [first] = free
   if (first && free.every((other) => other.from === first.from && other.valueWei === first.valueWei)) return first
-  if (fits.length > 0 && !first) return taken
+  if (fits.length > 0 && !first) return conflict
   const shows = transfers
     .map(({ index, from: payer, valueWei: value }) => `${index}: ${value} wei from ${payer}`)
     .join('; ')
-  const meant = [innerIndex && `at place ${innerIndex}`, valueWei && `of ${valueWei} wei`, from && `from ${from}`]
+  const description = [innerIndex && `at place ${innerIndex}`, valueWei && `of ${valueWei} wei`, from && `from ${from}`]
   const what = first
     ? `The transaction made several of these transfers: choose one by its place, ${fieldNamed('innerIndex')}.`
-    : `The transaction made no inner transfer ${[...meant.filter(Boolean), 'to the payments wallet'].join(' ')}.`
+    : `The transaction made no inner transfer ${[...description.filter(Boolean), 'to the payments wallet'].join(' ')}.`
   return refuseAct('invalid', transfers.length === 0 ? what : `${what} The trace shows ${shows}.`)
 }
 
@@ -285,7 +285,7 @@ function byWord(
     )
   if (valueWei === 0n || from === wallet)
     return refuseAct('invalid', 'That transaction brought nothing to the payments wallet.')
-  return isTaken(innerIndex) ? taken : { index: innerIndex, from, valueWei }
+  return isTaken(innerIndex) ? conflict : { index: innerIndex, from, valueWei }
 }
 
 async function answerOf(sql: Sql, id: number, part: Part): Promise<AttributedPart> {

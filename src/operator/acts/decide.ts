@@ -67,7 +67,7 @@ export const releasePayment = defineGuardedAct({
   asks: 'Release it? The next pass then mints its node.',
   proposedAs: 'release',
   sum: (sql, { payment, tierId }) => sumToRelease(sql, [payment], tierId),
-  change: ({ sql, actor }, { payment: key, ...asked }) => release(sql, actor, { key, ...asked }),
+  change: ({ sql, actor }, { payment: key, ...request }) => release(sql, actor, { key, ...request }),
   says: standingInWords,
 })
 
@@ -118,9 +118,9 @@ async function release(
 }
 
 const tierNoBy =
-  (named: string | null, versions: readonly TierVersion[]): TierNoOf =>
+  (choice: string | null, versions: readonly TierVersion[]): TierNoOf =>
   (payment) => {
-    const tier = tierToRelease(payment, named, versions)
+    const tier = tierToRelease(payment, choice, versions)
     return isOperatorRefusal(tier) ? null : tier.tierNo
   }
 
@@ -152,31 +152,31 @@ const noSender = refuseAct(
 /** The tier's version at the payment's block or, if the tier began later, its first version. */
 function tierToRelease(
   payment: DeskPayment,
-  named: string | null,
+  choice: string | null,
   versions: readonly TierVersion[],
 ): TierVersion | OperatorRefusal {
   if (payment.tierId !== null) {
     const own = versions.find((v) => v.tierId === payment.tierId && v.version === payment.tierVersion)
     if (!own) throw new Error(`payment ${payment.id} names a tier version that does not exist`)
-    if (named !== null && named !== payment.tierId)
+    if (choice !== null && choice !== payment.tierId)
       return refuseAct(
         'conflict',
         `The amount is the price of tier ${payment.tierId}: it cannot be released in another tier.`,
       )
     return own
   }
-  if (named === null)
+  if (choice === null)
     return refuseAct(
       'invalid',
       payment.reason === 'unattributed'
         ? `The amount of an internal call selects no tier: release the payment with a ${fieldNamed('tierId')}.`
         : `No tier has this price: release the payment with a ${fieldNamed('tierId')}.`,
     )
-  const ofTier = versions.filter((v) => v.tierId === named)
+  const ofTier = versions.filter((v) => v.tierId === choice)
   return (
     ofTier.findLast((v) => v.fromBlock <= (payment.blockNumber ?? 0)) ??
     ofTier[0] ??
-    refuseAct('invalid', `There is no tier ${named}.`)
+    refuseAct('invalid', `There is no tier ${choice}.`)
   )
 }
 
@@ -197,8 +197,8 @@ async function dismiss(
 ): Promise<DecisionResult | OperatorRefusal> {
   const payment = await lockHeld(sql, key)
   if (isOperatorRefusal(payment)) return payment
-  const spent = await refuseSpent(sql, payment)
-  if (spent) return spent
+  const refusal = await refuseSpent(sql, payment)
+  if (refusal) return refusal
   const evidence = {
     rule: 'dismissed',
     heldFor: payment.reason,
@@ -259,11 +259,11 @@ async function decideEach(
   const results: ManyDecided['results'] = []
   for (const { payment, row } of rows) {
     const run = dryRun ? inUndoneTransaction : inTransaction
-    const found = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
+    const outcome = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
     results.push(
-      isOperatorRefusal(found)
-        ? { ...NOT_DECIDED, payment, refusal: found.message }
-        : { ...found, payment, refusal: null },
+      isOperatorRefusal(outcome)
+        ? { ...NOT_DECIDED, payment, refusal: outcome.message }
+        : { ...outcome, payment, refusal: null },
     )
   }
   return { dryRun, decided: results.filter(({ refusal }) => refusal === null).length, results }
@@ -316,8 +316,8 @@ export const dismissAllDust = defineAct({
     )
     if (lowestWei !== null && belowWei > lowestWei)
       return refuseField('invalid', 'belowWei', `may be at most ${lowestWei}, the lowest price ever: more is not dust.`)
-    const found = await sumDust(sql, belowWei)
-    if (dryRun) return { dryRun, ...found, remaining: found.count }
+    const outcome = await sumDust(sql, belowWei)
+    if (dryRun) return { dryRun, ...outcome, remaining: outcome.count }
     const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
     const { count, sumWei } = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
     const after = { belowWei: belowWei.toString(), count, sumWei: sumWei.toString() }
@@ -326,7 +326,7 @@ export const dismissAllDust = defineAct({
     return { dryRun, count, sumWei, remaining }
   },
   says: ({ dryRun, count, sumWei, remaining }) => {
-    const found = `${count}, ${inEther(sumWei)} ether in all`
-    return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${remaining} left.`
+    const outcome = `${count}, ${inEther(sumWei)} ether in all`
+    return dryRun ? `There are ${outcome}.` : `Dismissed ${outcome}; ${remaining} left.`
   },
 })

@@ -45,14 +45,15 @@ export const setEvidence = defineAct({
     const inForce = await readMode(pool)
     if (!inForce) return refuseAct('notYet', 'The ledger has no block yet. Its first run finds the mode.')
     if (inForce.mode === mode) return refuseAct('conflict', `It is ${mode} already, since block ${inForce.fromBlock}.`)
-    const found = await chain.proofs.findMode()
-    if (!found) return refuseAct('notYet', 'The providers do not agree on the recent blocks at the moment: try again.')
-    if (found.mode !== mode) return refuseAct('conflict', `No change: ${foundInWords(found)}.`)
+    const support = await chain.proofs.findMode()
+    if (!support)
+      return refuseAct('notYet', 'The providers do not agree on the recent blocks at the moment: try again.')
+    if (support.mode !== mode) return refuseAct('conflict', `No change: ${foundInWords(support)}.`)
     const restsOn = mode === 'proven' ? 'proven' : chain.providers.length >= VOICES ? 'agreed' : 'believed'
-    const changed = { before: inForce.mode, after: mode, found: foundInWords(found), restsOn } as const
-    if (dryRun) return { dryRun, ...changed }
+    const change = { before: inForce.mode, after: mode, found: foundInWords(support), restsOn } as const
+    if (dryRun) return { dryRun, ...change }
     await inTransaction(pool, (sql) => setMode(sql, mode, { by: actor.name, requestId: actor.requestId, reason }))
-    return { dryRun, ...changed }
+    return { dryRun, ...change }
   },
   says: ({ dryRun, found, restsOn }) => `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`,
 })

@@ -46,9 +46,9 @@ export const grantNode = defineGuardedAct({
     const node = await lockNode(sql, nodeId)
     if (!node) return noNode
     if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')
-    const changed = await insertGrant(sql, node.ref, reason, actor.name)
-    if (changed) record({ action: 'granted', subject: String(nodeId), after: { ref: node.ref } })
-    return { nodeId: String(nodeId), granted: true, changed }
+    const hasChanged = await insertGrant(sql, node.ref, reason, actor.name)
+    if (hasChanged) record({ action: 'granted', subject: String(nodeId), after: { ref: node.ref } })
+    return { nodeId: String(nodeId), granted: true, changed: hasChanged }
   },
   says: 'Granted: its cohort is credited again from the next pass on.',
 })

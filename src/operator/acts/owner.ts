@@ -143,10 +143,10 @@ export const previewDistributor = defineReading({
   args: ['address'],
   fields: { address: ACCOUNT, ...BOUNDS },
   check: checkBounds,
-  run: async (deps: OwnerDeps, { address: newDistributor, ...asked }) => {
+  run: async (deps: OwnerDeps, { address: newDistributor, ...request }) => {
     const powers = await deps.governance.powers()
     if (newDistributor === powers.minter) return sameAccount
-    const bounds = boundsIn(asked)
+    const bounds = boundsIn(request)
     return preview(deps, powers, {
       call: { name: 'setDistributor', newDistributor, former: powers.distributor, ...bounds },
       before: { distributor: powers.distributor, ...boundsShown(gweiOf(powers)) },
@@ -164,8 +164,8 @@ export const previewBounds = defineReading({
   examples: ['owner set-bounds --floor-gwei 0 --ceiling-gwei 10000000'],
   fields: BOUNDS,
   check: checkBounds,
-  run: async (deps: OwnerDeps, asked) => {
-    const [powers, bounds] = [await deps.governance.powers(), boundsIn(asked)]
+  run: async (deps: OwnerDeps, request) => {
+    const [powers, bounds] = [await deps.governance.powers(), boundsIn(request)]
     return preview(deps, powers, {
       call: { name: 'setBounds', distributor: powers.distributor, ...bounds },
       before: boundsShown(gweiOf(powers)),
@@ -197,12 +197,12 @@ const refs = (help: string) =>
     value: 'refs',
     otherwise: [],
     form: `at most ${REFS_MAX} refs (0x and 64 hex digits) separated by commas`,
-    parse: (given) => {
-      const words = String(given)
+    parse: (input) => {
+      const words = String(input)
         .split(',')
         .map((word) => word.trim().toLowerCase())
-      const found = words.filter((word): word is Hash => /^0x[0-9a-f]{64}$/.test(word))
-      return found.length < words.length || words.length > REFS_MAX ? undefined : [...new Set(found)]
+      const hashes = words.filter((word): word is Hash => /^0x[0-9a-f]{64}$/.test(word))
+      return hashes.length < words.length || words.length > REFS_MAX ? undefined : [...new Set(hashes)]
     },
   })
 
@@ -234,8 +234,8 @@ export const previewCap = defineReading({
   },
 })
 
-const supplyShown = (minted: number, most: number) => ({
-  minted: String(minted),
+const supplyShown = (count: number, most: number) => ({
+  minted: String(count),
   most: most === NODES_MAX ? 'no limit' : String(most),
 })
 
@@ -260,9 +260,9 @@ its mint, and keeps its credit. Confirm refs that have a payment or a grant with
 
 async function expel(
   deps: OwnerDeps,
-  { refs, again: named }: { refs: Hash[]; again: Hash[] },
+  { refs, again: againRefs }: { refs: Hash[]; again: Hash[] },
 ): Promise<OwnerPreview | OperatorRefusal> {
-  const again = new Set(named)
+  const again = new Set(againRefs)
   const nodes = await readNodesOfRefs(deps.pool, refs)
   const paidFor = new Set(await readPaymentRefs(deps.pool, refs))
   const window = { sec: await deps.governance.expulsionPeriodSec(), now: (await readCursor(deps.pool))?.time ?? 0 }
@@ -283,12 +283,12 @@ async function expel(
     return []
   })
   if (objections.length > 0) return refuseAct('conflict', objections.join(' '))
-  const shown = (cohort: (node: (typeof nodes)[number]) => string) =>
+  const listBy = (cohort: (node: (typeof nodes)[number]) => string) =>
     Object.fromEntries(nodes.map((node) => [node.ref, `node ${node.nodeId} of ${node.owner}, ${cohort(node)}`]))
   return preview(deps, await deps.governance.powers(), {
     call: { name: 'expel', refs },
-    before: shown(({ cohort }) => `cohort ${cohort}`),
-    after: shown(({ creditedWei }) => `in no cohort: it keeps ${creditedWei} wei and is never credited again`),
+    before: listBy(({ cohort }) => `cohort ${cohort}`),
+    after: listBy(({ creditedWei }) => `in no cohort: it keeps ${creditedWei} wei and is never credited again`),
     notes: ['A ref stays used, so its payment can never be minted again: refund or dismiss it.'],
   })
 }

@@ -13,12 +13,12 @@ export interface PauseState {
 }
 
 const setPaused =
-  (paused: boolean) =>
+  (isPaused: boolean) =>
   async ({ sql, record }: Changing): Promise<PauseState> => {
     const before = await readState(sql, 'paused')
-    const changed = await writeState(sql, 'paused', paused)
-    if (changed) record({ action: paused ? 'paused' : 'unpaused', before, after: paused })
-    return { paused, changed }
+    const hasChanged = await writeState(sql, 'paused', isPaused)
+    if (hasChanged) record({ action: isPaused ? 'paused' : 'unpaused', before, after: isPaused })
+    return { paused: isPaused, changed: hasChanged }
   }
 
 export const pause = defineAct({

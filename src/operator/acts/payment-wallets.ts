@@ -104,9 +104,9 @@ const CHANGE = {
 }
 type WalletChangeRequest = field.Read<typeof CHANGE>
 
-async function preview(deps: WalletContext, _actor: Actor, asked: WalletChangeRequest) {
-  const refusal = await refuseAddress(deps, asked.address)
-  return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), asked)
+async function preview(deps: WalletContext, _actor: Actor, request: WalletChangeRequest) {
+  const refusal = await refuseAddress(deps, request.address)
+  return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), request)
 }
 
 export const previewWallet = defineAct({
@@ -136,7 +136,7 @@ without a grace period.`,
   preview,
   run: enterWallet,
   // New blocks arrive while the person decides, so the change takes effect later than shown. We print the new time.
-  says: (done) => `Entered. ${changeInWords(done)}`,
+  says: (result) => `Entered. ${changeInWords(result)}`,
 })
 
 /** A proposed or completed change, for people. */
@@ -153,21 +153,21 @@ export function changeInWords({ wallet, before, fromBlock, fromTime, graceUntil,
 async function enterWallet(
   deps: WalletContext,
   actor: Actor,
-  asked: WalletChangeRequest,
+  request: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
-  const refusal = await refuseAddress(deps, asked.address)
+  const refusal = await refuseAddress(deps, request.address)
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
     // The cursor is locked, so that no later block is stored before the wallet is.
     const cursor = await readCursor(sql, { lock: true })
-    const proposal = await propose(deps, sql, cursor, asked)
+    const proposal = await propose(deps, sql, cursor, request)
     if (isOperatorRefusal(proposal)) return proposal
     const { wallet, before, fromBlock, fromTime, stolen, graceSec } = proposal
     const watchedFrom = cursor ? cursor.number + 1 : 0
     const after = { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }
     if (!(await insertFirstWallet(sql, wallet, watchedFrom, actor.name))) await insertWallet(sql, after, actor.name)
-    await recordAct(sql, actor, { action: 'walletChanged', subject: wallet, before, after, reason: asked.reason })
+    await recordAct(sql, actor, { action: 'walletChanged', subject: wallet, before, after, reason: request.reason })
     await notifyLedgerChanged(sql)
     return proposal
   })
@@ -180,8 +180,8 @@ async function lockKnown(sql: Sql, wallet: Address) {
   await lockWallets(sql)
   const cursor = await readCursor(sql, { lock: true })
   const wallets = await readPaymentWallets(sql)
-  const known = wallets.find((row) => row.wallet === wallet)
-  return known ? { wallets, known, cursor } : refuseAct('notFound', 'Not a payments wallet of this ledger.')
+  const ownRow = wallets.find((row) => row.wallet === wallet)
+  return ownRow ? { wallets, known: ownRow, cursor } : refuseAct('notFound', 'Not a payments wallet of this ledger.')
 }
 
 /** A wallet can be taken back only before any buyer has seen it. */
@@ -197,9 +197,9 @@ export const takeBackWallet = defineGuardedAct({
   proposedAs: 'takeBackWallet',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { address: wallet }) => {
-    const found = await lockKnown(sql, wallet)
-    if (isOperatorRefusal(found)) return found
-    const { wallets, cursor } = found
+    const entry = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(entry)) return entry
+    const { wallets, cursor } = entry
     const at = cursor ?? { number: 0, time: 0 }
     const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
     if (last?.wallet !== wallet)
@@ -226,9 +226,9 @@ export const closeBooks = defineGuardedAct({
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
   change: async ({ sql, actor, record }, { address: wallet }) => {
-    const found = await lockKnown(sql, wallet)
-    if (isOperatorRefusal(found)) return found
-    const { wallets, known, cursor } = found
+    const entry = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(entry)) return entry
+    const { wallets, known, cursor } = entry
     if (known.closedBlock !== null) return refuseAct('conflict', `Its books were closed at block ${known.closedBlock}.`)
     if (!cursor || !isOldWallet(wallets, wallet, cursor))
       return refuseAct(
@@ -268,15 +268,15 @@ async function propose(
   { rules }: RuledBy<FirstSaleTerms>,
   sql: Sql,
   cursor: Cursor | null,
-  { address: wallet, stolen, graceSec: given }: WalletChangeRequest,
+  { address: wallet, stolen, graceSec: ownGraceSec }: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))
     return refuseAct('conflict', 'The ledger has or had that wallet already: choose one that buyers never paid to.')
   const before = walletAt(wallets, cursor ?? { number: 0, time: 0 })
   const from = wallets.length === 0 ? { fromBlock: 0, fromTime: 0 } : await holdsFrom(sql, cursor, wallets, stolen)
-  const planned = wallets.slice(1).findLast((row) => !row.stolen)
-  const graceSec = stolen ? 0 : (given ?? planned?.graceSec ?? rules.priceGraceSec)
+  const former = wallets.slice(1).findLast((row) => !row.stolen)
+  const graceSec = stolen ? 0 : (ownGraceSec ?? former?.graceSec ?? rules.priceGraceSec)
   if (from === null)
     return refuseAct('notYet', 'The ledger has not followed any block yet: try again once the payments pass has run.')
   return {
@@ -295,10 +295,10 @@ async function holdsFrom(
   sql: Sql,
   cursor: Cursor | null,
   wallets: readonly PaymentWallet[],
-  stolen: boolean,
+  isStolen: boolean,
 ): Promise<{ fromBlock: number; fromTime: number } | null> {
   if (!cursor) return null
-  if (stolen) return { fromBlock: cursor.number + 1, fromTime: cursor.time }
+  if (isStolen) return { fromBlock: cursor.number + 1, fromTime: cursor.time }
   const oldest = (await oldestBlockNumber(sql)) ?? cursor.number
   const earlier = await readBlock(sql, Math.max(oldest, cursor.number - CHANGE_AHEAD_BLOCKS))
   const takesSec =

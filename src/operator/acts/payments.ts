@@ -164,26 +164,26 @@ export interface RowNamed {
  * The rows of the named payments. An act on several uses only these rows, because a hash in lower case, the same hash in upper case and a row id may
  * all name the same payment. If a payment is named twice, we refuse the second.
  */
-export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promise<RowNamed[]> {
-  const rows = await readRowsOf(sql, keysOf(named))
+export async function findRows(sql: Sql, names: readonly NamedPayment[]): Promise<RowNamed[]> {
+  const rows = await readRowsOf(sql, keysOf(names))
   const firstNames = new Map<number, string>()
   const rowOf = ({ payment, key }: NamedPayment) => {
     if (key === null) return namesNone
-    const found = 'id' in key ? [key] : rows.filter(({ txHash }) => txHash === key.txHash)
-    const [row] = found
+    const candidates = 'id' in key ? [key] : rows.filter(({ txHash }) => txHash === key.txHash)
+    const [row] = candidates
     if (!row) return unknownPayment
-    if (found.length > 1) return refuseSeveral(found)
+    if (candidates.length > 1) return refuseSeveral(candidates)
     const first = firstNames.get(row.id)
     if (first !== undefined) return refuseAct('conflict', `Given twice: ${first} is the same payment.`)
     firstNames.set(row.id, payment)
     return { id: row.id }
   }
-  return named.map((one) => ({ payment: one.payment, row: rowOf(one) }))
+  return names.map((one) => ({ payment: one.payment, row: rowOf(one) }))
 }
 
 /** The keys in the list, without texts that name no payment. */
-export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
-  named.flatMap(({ key }) => (key === null ? [] : [key]))
+export const keysOf = (names: readonly NamedPayment[]): PaymentKey[] =>
+  names.flatMap(({ key }) => (key === null ? [] : [key]))
 
 const namesNone = refuseAct(
   'invalid',
@@ -206,10 +206,10 @@ async function lockAround(sql: Sql, payments: readonly DeskPayment[], tierNoOf: 
 export async function lockPayment(sql: Sql, key: PaymentKey, tierNoOf = inNoTier) {
   const before = await readForReview(sql, key, { lock: false })
   await lockAround(sql, before, tierNoOf)
-  const found = await readForReview(sql, key, { lock: true })
-  const [payment] = found
+  const candidates = await readForReview(sql, key, { lock: true })
+  const [payment] = candidates
   if (!payment) return unknownPayment
-  if (found.length > 1) return refuseSeveral(found)
+  if (candidates.length > 1) return refuseSeveral(candidates)
   // Somebody decided about it between the two reads.
   if (before[0] === undefined || tierNoOf(payment) !== tierNoOf(before[0])) return changedJustNow
   return payment
@@ -221,9 +221,9 @@ const changedJustNow = refuseAct('conflict', 'The payment has just changed: try 
  * If an act on several payments runs in one transaction, because it answers a proposal, locks all of them in order. Otherwise each payment has a
  * transaction of its own.
  */
-export async function lockTogether(pool: Pool, named: readonly RowNamed[], tierNoOf = inNoTier): Promise<void> {
+export async function lockTogether(pool: Pool, names: readonly RowNamed[], tierNoOf = inNoTier): Promise<void> {
   if (!isWithin(pool)) return
-  const rows = named.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : row))
+  const rows = names.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : row))
   const payments: DeskPayment[] = []
   for (const row of rows) payments.push(...(await readForReview(pool, row, { lock: false })))
   await lockAround(pool, payments, tierNoOf)

@@ -124,8 +124,8 @@ async function readFunds(
   const gasPriceWei = distributor && (await readLastGasPrice(deps.pool, distributor))
   const gasCostWei = gasPriceWei === null ? null : gasEstimate * gasPriceWei
   const surplusWei = counters && counters.contractBalanceWei - counters.outstandingWei
-  const needed = (deps.rules.distMode === 'treasury' ? plan.totalWei : 0n) + (gasCostWei ?? 0n)
-  let sufficient = balanceWei === null ? null : balanceWei >= needed
+  const neededWei = (deps.rules.distMode === 'treasury' ? plan.totalWei : 0n) + (gasCostWei ?? 0n)
+  let sufficient = balanceWei === null ? null : balanceWei >= neededWei
   if (deps.rules.distMode === 'swaps' && sufficient !== false)
     sufficient =
       surplusWei === null || swapsAllowanceWei === null
@@ -177,8 +177,8 @@ async function nextDay(deps: LedgerDb, cursor: Cursor, cohorts: readonly LedgerC
 
 function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTerms[], tiers: readonly TierVersion[]) {
   const { nextDue, intervalSec, size } = cohort
-  const passed = nextDue > now ? 0 : Math.floor((now - nextDue) / intervalSec) + 1
-  const firstDue = nextDue + passed * intervalSec
+  const overdueTurns = nextDue > now ? 0 : Math.floor((now - nextDue) / intervalSec) + 1
+  const firstDue = nextDue + overdueTurns * intervalSec
   if (size === 0 || firstDue > now + DAY_SEC) return null
   const turns = Math.floor((now + DAY_SEC - firstDue) / intervalSec) + 1
   const inForce = termsAt(terms, firstDue)

@@ -75,9 +75,9 @@ async function rescanFrom(
 ): Promise<RescanResult | OperatorRefusal> {
   const cursor = await mayScan(deps, fromBlock)
   if (isOperatorRefusal(cursor)) return cursor
-  const scanned = await scan(deps, fromBlock, cursor)
-  if (isOperatorRefusal(scanned)) return scanned
-  const { toBlock, missing, surplus } = scanned
+  const comparison = await scan(deps, fromBlock, cursor)
+  if (isOperatorRefusal(comparison)) return comparison
+  const { toBlock, missing, surplus } = comparison
   const first = Math.min(...[...missing, ...surplus].map(({ blockNumber }) => blockNumber))
   const result = { dryRun, fromBlock, toBlock, followedTo: cursor.number, missing, surplus }
   const wentBackTo = dryRun || !Number.isFinite(first) ? null : await goBack(deps, actor, first)
@@ -147,7 +147,7 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     if ([...missing, ...surplus].some(({ part }) => part === 'header'))
       return refuseAct('notYet', 'The chain is being reorganised: the next pass handles that. Try again.')
   }
-  const shown = (entries: Happening[]): ShownHappening[] =>
+  const entriesOf = (entries: Happening[]): ShownHappening[] =>
     entries.slice(0, TOLD_MAX).map(({ blockNumber, key }) => ({ blockNumber, key }))
-  return { toBlock, missing: shown(missing), surplus: shown(surplus) }
+  return { toBlock, missing: entriesOf(missing), surplus: entriesOf(surplus) }
 }

@@ -80,8 +80,8 @@ export interface TermsProposal {
   ownersTransaction: OwnerTransaction | null
 }
 
-const preview = async (deps: TermsContext, _actor: Actor, asked: TermsRequest) =>
-  propose(deps, deps.pool, await readCursor(deps.pool), asked)
+const preview = async (deps: TermsContext, _actor: Actor, request: TermsRequest) =>
+  propose(deps, deps.pool, await readCursor(deps.pool), request)
 
 const BEFORE = ['same', 'range', 'notOwed'] as const
 /** The fields of an entry; null if not given. */
@@ -139,10 +139,10 @@ printed transaction; until then turns are owed and wait.`,
   proposedAs: 'enterTerms',
   sum: () => ANY_SUM,
   preview,
-  change: async ({ sql, actor, record }, asked, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
+  change: async ({ sql, actor, record }, request, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
     await lockTerms(sql)
     // The cursor is locked, so that no instance follows later blocks before the entry is stored.
-    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
+    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), request)
     if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
     for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
     record({ action: 'termsEntered', before: proposal.before, after: proposal.entries })
@@ -207,24 +207,24 @@ async function propose(
   deps: TermsContext,
   sql: Sql,
   cursor: Cursor | null,
-  asked: TermsRequest,
+  request: TermsRequest,
 ): Promise<TermsProposal | OperatorRefusal> {
   const now = await newestOf('time', deps.chain, cursor)
   if (now === null) return unreachable()
-  const [known, windows] = [await readCreditTerms(sql), await readWindows(sql)]
-  const before = known.at(-1) ?? null
-  const content = merged(before, asked)
+  const [terms, windows] = [await readCreditTerms(sql), await readWindows(sql)]
+  const before = terms.at(-1) ?? null
+  const content = merged(before, request)
   if (isOperatorRefusal(content)) return content
-  const shown = { before, latestBlockTime: now }
+  const head = { before, latestBlockTime: now }
   if (before && sameTerms(before, content))
     return {
-      ...shown,
+      ...head,
       changed: false,
       entries: [],
-      ownersTransaction: await ownersNext(deps.contract.factory, known, windows, now),
+      ownersTransaction: await ownersNext(deps.contract.factory, terms, windows, now),
     }
-  const earliest = earliestFrom(known, now)
-  const fromTime = asked.fromTime ?? earliest
+  const earliest = earliestFrom(terms, now)
+  const fromTime = request.fromTime ?? earliest
   if (fromTime < earliest)
     return refuseField(
       'conflict',
@@ -232,12 +232,12 @@ async function propose(
       `is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and after the previous entry.`,
     )
   const next = { ...content, fromTime }
-  const entries = before ? [next] : await firstEntries(deps, next, asked)
+  const entries = before ? [next] : await firstEntries(deps, next, request)
   if (isOperatorRefusal(entries)) return entries
-  const refusal = await refuseEntries(deps, sql, entries, asked)
+  const refusal = await refuseEntries(deps, sql, entries, request)
   if (refusal) return refusal
-  const ownersTransaction = await ownersNext(deps.contract.factory, [...known, ...entries], windows, now)
-  return { ...shown, changed: true, entries, ownersTransaction }
+  const ownersTransaction = await ownersNext(deps.contract.factory, [...terms, ...entries], windows, now)
+  return { ...head, changed: true, entries, ownersTransaction }
 }
 
 function merged(
@@ -289,8 +289,8 @@ async function refuseEntries(
 ): Promise<OperatorRefusal | null> {
   const latest = new Map((await readTierVersions(sql)).map((version) => [version.tierNo, version.payoutBps]))
   // Rates that are planned must fit the terms as well.
-  const planned = (await readTierPlans(sql)).filter(({ names }) => names.includes('payoutBps'))
-  const payoutBps = [...latest.values(), ...planned.map((plan) => plan.payoutBps)]
+  const plans = (await readTierPlans(sql)).filter(({ names }) => names.includes('payoutBps'))
+  const payoutBps = [...latest.values(), ...plans.map((plan) => plan.payoutBps)]
   const head = await orNull(chain.head())
   const leastIntervalSec = await orNull(contract.leastIntervalSec())
   if (!head || leastIntervalSec === null) return unreachable()
@@ -309,9 +309,9 @@ export async function refuseOutOfBounds(
   range: Pick<CreditTerms, 'minWei' | 'maxWei'>,
   at: { payoutBps: readonly number[]; atBlock: number },
 ): Promise<OperatorRefusal | null> {
-  const needed = await readBoundsNeeded(contract, range, at)
-  if (needed === null) return null
-  const { to, data, call } = await encoded(contract.factory, { name: 'setBounds', ...needed })
+  const bounds = await readBoundsNeeded(contract, range, at)
+  if (bounds === null) return null
+  const { to, data, call } = await encoded(contract.factory, { name: 'setBounds', ...bounds })
   return refuseAct(
     'conflict',
     `The contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with ${call}: to ${to}, data ${data}.`,
@@ -324,8 +324,8 @@ export async function newestOf(
   chain: ChainReader,
   cursor: Cursor | null,
 ): Promise<number | null> {
-  const reported = await headsOf([chain, ...chain.providers])
-  return reported.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...reported.map((head) => head[what]))
+  const heads = await headsOf([chain, ...chain.providers])
+  return heads.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...heads.map((head) => head[what]))
 }
 
 /** The heads of those that answer. */

@@ -80,7 +80,7 @@ type Timed = Pick<TierVersion, 'tierId' | 'version' | 'fromTime'>
 /** Why a change that holds from a time does not fit: its field, and a sentence. `planned`: what will hold. `continues`: the text continues a sentence that begins with the field's name. */
 export function whyUnfit(
   why: Unfit,
-  planned: readonly Timed[],
+  plans: readonly Timed[],
   fromTime: number,
 ): { field: keyof TierTerms | null; text: string } {
   switch (why.kind) {
@@ -106,7 +106,7 @@ export function whyUnfit(
         text: `Tier ${why.by} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
       }
     case 'priceTaken': {
-      const later = latestOf(planned.filter((one) => one.tierId === why.by && one.fromTime <= fromTime))
+      const later = latestOf(plans.filter((one) => one.tierId === why.by && one.fromTime <= fromTime))
       const isOn = later
         ? `will be on sale at that price from ${timeInWords(later.fromTime, nowSec())}`
         : 'is on sale at that price'

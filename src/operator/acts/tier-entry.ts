@@ -99,20 +99,29 @@ export const nextGraceSec = (
 export async function readTierViews(sql: Sql): Promise<TierView[]> {
   const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
   const [cohorts, places] = [await readCohorts(sql), await countPlaces(sql)]
-  const planned = plannedViews(rows, plans)
+  const views = plannedViews(rows, plans)
   return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
     const now = versions.at(-1)
     if (!now) return []
-    const { live: _, ...shown } = now
+    const { live: _, ...fields } = now
     const ofTier = cohorts.filter(({ tierNo }) => tierNo === now.tierNo)
-    const sold = places.get(now.tierNo)?.sold ?? 0
-    const own = planned.filter(({ tierId }) => tierId === now.tierId)
-    return [{ ...shown, supply: shownSupply(now, sold), cohorts: ofTier.length, sold, versions, planned: own }]
+    const soldCount = places.get(now.tierNo)?.sold ?? 0
+    const own = views.filter(({ tierId }) => tierId === now.tierId)
+    return [
+      {
+        ...fields,
+        supply: shownSupply(now, soldCount),
+        cohorts: ofTier.length,
+        sold: soldCount,
+        versions,
+        planned: own,
+      },
+    ]
   })
 }
 
 /** A supply that was lowered ahead may be below what is sold. Then the sale is over, and what is sold is shown. */
-const shownSupply = ({ supply }: TierRow, sold: number) => (supply === null ? null : Math.max(supply, sold))
+const shownSupply = ({ supply }: TierRow, soldCount: number) => (supply === null ? null : Math.max(supply, soldCount))
 
 function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
   const { fit, unfit } = readChanges(rows, plans)
@@ -161,10 +170,10 @@ export async function enterTier(
     (await refusePayout(deps, sql, terms, now.number)) ??
     (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
   if (refusal) return refusal
-  const changed = !before || !changesNothing(before, terms)
-  if (changed && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
+  const isNew = !before || !changesNothing(before, terms)
+  if (isNew && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
   const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
-  return { tier: await viewOf(sql, tierId), changed, dryRun, notes: changed ? notes : ['No change.'] }
+  return { tier: await viewOf(sql, tierId), changed: isNew, dryRun, notes: isNew ? notes : ['No change.'] }
 }
 
 /** @returns the row of the audit log. */
@@ -225,10 +234,10 @@ function nextOf(
   const ofTier = rows.filter((row) => row.tierId === tierId)
   // A former entry may have asked a provider that is ahead of ours, or the chain has gone back since. The later entry still counts, after all others.
   const time = fromTime ?? Math.max(now + 1, ...rows.map((row) => row.fromTime))
-  const fitting = planned(rows, plans, time).filter((one) => one.tierId === tierId)
-  const known = [...ofTier, ...fitting].sort(byEffect)
-  const before = known.at(-1) ?? null
-  const graceSec = entry.graceSec ?? nextGraceSec(known.length > 0 ? (known as TierRow[]) : rows, rules)
+  const fitting = toCome(rows, plans, time).filter((one) => one.tierId === tierId)
+  const inOrder = [...ofTier, ...fitting].sort(byEffect)
+  const before = inOrder.at(-1) ?? null
+  const graceSec = entry.graceSec ?? nextGraceSec(inOrder.length > 0 ? (inOrder as TierRow[]) : rows, rules)
   const terms = first ?? (before && mergeTerms(termsOf(before), changes))
   if (!terms) throw new Error(`there is no tier ${tierId}`)
   return { entry, before, terms: { ...terms, graceSec }, time }
@@ -236,7 +245,7 @@ function nextOf(
 
 const versionsOf = (fit: Changes<TierRow>['fit']) => fit.map(({ version }) => version)
 
-const planned = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
+const toCome = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
   versionsOf(
     readChanges(
       rows,
@@ -247,16 +256,16 @@ const planned = (rows: readonly TierRow[], plans: readonly TierPlan[], time: num
 /** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
   const { entry, terms, time } = next
-  const inForce = planned(rows, plans, time)
+  const inForce = toCome(rows, plans, time)
   const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...inForce]
   const version = { ...terms, fromTime: time }
   const why = refuseVersion(earlier, version)
   if (why) return refusalOf(whyUnfit(why, inForce, time))
   const number =
     1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
-  const opened =
+  const place =
     earlier.findLast((one) => one.tierId === entry.tierId && one.opensAfter === terms.opensAfter)?.opened ?? null
-  const candidate = { ...version, version: number, opened, live: false, enteredAt: LAST, enteredBy: '' }
+  const candidate = { ...version, version: number, opened: place, live: false, enteredAt: LAST, enteredBy: '' }
   const after =
     entry.fromTime === null
       ? readChanges([...rows, { ...candidate, fromBlock: 0 }], plans)

@@ -100,7 +100,7 @@ const BOUNDS = {
     field.ofForm<Hash>('the root of the allowlist; 0: anyone may buy', {
       ...{ schema: { type: 'string', pattern: '^(0|0x[0-9a-fA-F]{64})$' }, value: 'root', otherwise: NO_LIST },
       form: "a list's root, 0x and 64 hex digits, or 0",
-      parse: (given) => (given === '0' ? NO_LIST : LIST.parse(given)),
+      parse: (input) => (input === '0' ? NO_LIST : LIST.parse(input)),
     }),
   ),
 }
@@ -127,10 +127,10 @@ type Change = { readonly [Name in Exclude<keyof TierTerms, 'tierId' | 'tierNo' |
 
 /** The terms that a change names. What removes a limit is stored as null. */
 function namedIn(change: Change): Partial<TierTerms> {
-  const given = Object.entries(change).filter(([, value]) => value !== null)
+  const input = Object.entries(change).filter(([, value]) => value !== null)
   const none = (value: unknown) => value === 0 || value === '-' || value === NO_LIST
   const limits = ['supply', 'opensAt', 'closesAt', 'opensAfter', 'allowlist']
-  return Object.fromEntries(given.map(([name, value]) => [name, limits.includes(name) && none(value) ? null : value]))
+  return Object.fromEntries(input.map(([name, value]) => [name, limits.includes(name) && none(value) ? null : value]))
 }
 
 export const createTier = defineAct({
@@ -151,13 +151,13 @@ export const createTier = defineAct({
   },
   onChain: true,
   asks: 'Enter this tier permanently?',
-  change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...asked }, deps: TierContext) =>
+  change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...terms }, deps: TierContext) =>
     enterTier(changing, deps, false, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
       const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
-      const taken = rows.find((row) => row.tierNo === number)
-      if (taken) return refuseAct('conflict', `Tier ${taken.tierId} already has number ${number} on the contract.`)
+      const holder = rows.find((row) => row.tierNo === number)
+      if (holder) return refuseAct('conflict', `Tier ${holder.tierId} already has number ${number} on the contract.`)
       if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
       const fresh = {
         ...{ tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000, onSale: true },
@@ -167,7 +167,7 @@ export const createTier = defineAct({
         ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
       }
       const entry = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
-      return { ...entry, first: mergeTerms(fresh, namedIn(asked)) }
+      return { ...entry, first: mergeTerms(fresh, namedIn(terms)) }
     }),
   says: enteredInWords,
 })
@@ -208,7 +208,7 @@ function enterVersion(
     atOnce,
     fromTime,
     dryRun,
-    ...asked
+    ...terms
   }: Change & {
     tierId: string
     reason: string | null
@@ -221,7 +221,7 @@ function enterVersion(
 ): Promise<EnteredTier | OperatorRefusal> {
   return enterTier(changing, deps, dryRun, (rows) =>
     rows.some((row) => row.tierId === tierId)
-      ? { tierId, first: null, changes: namedIn(asked), graceSec: atOnce ? 0 : graceSec, fromTime }
+      ? { tierId, first: null, changes: namedIn(terms), graceSec: atOnce ? 0 : graceSec, fromTime }
       : refuseAct('notFound', `There is no tier ${tierId}.`),
   )
 }

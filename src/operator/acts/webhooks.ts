@@ -96,13 +96,13 @@ const EVENTS = field.ofForm<Choice>('all, or kinds separated by commas', {
   value: 'events',
   form: CHOICE_FORM,
   otherwise: [],
-  parse: (given) => {
-    if (typeof given !== 'string' || given.length > EVENTS_MAX) return undefined
-    const { kinds, unknown } = readChoice(given)
+  parse: (input) => {
+    if (typeof input !== 'string' || input.length > EVENTS_MAX) return undefined
+    const { kinds, unknown } = readChoice(input)
     return unknown.length > 0 || kinds.length === 0 ? undefined : kinds
   },
-  why: (given) => {
-    const { unknown } = readChoice(String(given))
+  why: (input) => {
+    const { unknown } = readChoice(String(input))
     return unknown.length > 0 ? ` (there is no ${unknown.join(', no ')})` : ''
   },
 })
@@ -134,11 +134,11 @@ export const addWebhook = defineAct({
   },
   change: async ({ sql, actor, record }, { url, secret, events }) => {
     const endpoint = webhooks.endpointName(url)
-    const given = { url, secrets: secretsOf(secret), ...(events && { events }) }
-    const added = await webhooks.addEndpoint(sql, given, actor.name)
+    const input = { url, secrets: secretsOf(secret), ...(events && { events }) }
+    const isNew = await webhooks.addEndpoint(sql, input, actor.name)
     const after = events && { after: { events: choiceText(events) } }
-    record({ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, ...after })
-    return { endpoint, added }
+    record({ action: isNew ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, ...after })
+    return { endpoint, added: isNew }
   },
   says: ({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`,
 })

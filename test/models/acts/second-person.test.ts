@@ -8,7 +8,7 @@ import { insertProposal, isMakerLive, mayBeSamePerson } from '../../../src/db/op
 import { sumToRelease } from '../../../src/db/operator/sums.ts'
 import { wei } from '../../../src/domain/units.ts'
 import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
-import { digested, digestOfKey, newSecret } from '../../../src/operator/acts/keys/secret.ts'
+import { digestOfKey, keyDigest, newSecret } from '../../../src/operator/acts/keys/secret.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
 import { cases, randomBelow } from '../../support/property.ts'
 import { ETHER, enterTier } from '../../support/world.ts'
@@ -59,7 +59,7 @@ async function makeKeys(): Promise<Held[]> {
     secret: key,
     id: null,
   }))
-  const deps = { ...desk.world, environmentKeys: KEYS.map(digested) }
+  const deps = { ...desk.world, environmentKeys: KEYS.map(keyDigest) }
   const gifts = [
     ['nina', ['decide', 'operate']],
     ['omar', ['decide']],

@@ -13,7 +13,7 @@ import {
   type OperatorRefusal,
   refuseAct,
 } from '../../../operator/act.ts'
-import { digested } from '../../../operator/acts/keys/secret.ts'
+import { keyDigest } from '../../../operator/acts/keys/secret.ts'
 import { type Operation, resultLine } from '../../../operator/define-act.ts'
 import { BODY_BYTES_MAX } from '../../edge/body.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
@@ -49,7 +49,7 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
     handle: async (call) => {
       const { operator, settings } = tools.deps
       // Read at each call, because the keys may change while the service runs.
-      const environmentKeys = settings.adminKeys.map(digested)
+      const environmentKeys = settings.adminKeys.map(keyDigest)
       const parts = { ...operator, environmentKeys, publicUrl: settings.publicUrl }
       if (act && call.method === 'POST') return once(parts, call, act)
       if (!reading || call.holder === null) return refuse('wrongKey')

@@ -52,7 +52,7 @@ A list never changes: add a new one, and enter its root in the tier.`,
         value: 'rows',
         otherwise: '',
         form: `lines of address,allocation, up to ${POSTED_ENTRIES_MAX}`,
-        parse: (given) => (typeof given === 'string' && given.length <= ROWS_BYTES_MAX ? given : undefined),
+        parse: (input) => (typeof input === 'string' && input.length <= ROWS_BYTES_MAX ? input : undefined),
       },
     ),
     label: GIVEN.label,
@@ -113,9 +113,9 @@ export const publishList = defineAct({
   change: async ({ sql, record }, { root }): Promise<{ root: Hash; changed: boolean } | OperatorRefusal> => {
     if (!(await readAllowlists(sql)).some((list) => list.root === root))
       return refuseAct('notFound', `There is no allowlist ${root}.`)
-    const changed = await publishAllowlist(sql, root)
-    if (changed) record({ action: 'allowlistPublished', subject: root })
-    return { root, changed }
+    const hasChanged = await publishAllowlist(sql, root)
+    if (hasChanged) record({ action: 'allowlistPublished', subject: root })
+    return { root, changed: hasChanged }
   },
   says: ({ root, changed }) => (changed ? `Published: ${root}.` : 'No change.'),
 })

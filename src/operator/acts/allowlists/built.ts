@@ -24,9 +24,9 @@ export interface BuiltList {
 
 /** Builds the tree of a list, unless a line is bad. */
 export function build(list: ListRead): BuiltList {
-  const { addresses, allocations, ...said } = list
+  const { addresses, allocations, ...summary } = list
   const entries = addresses.length
-  const tree = said.badLines === 0 ? buildTree(list) : null
+  const tree = summary.badLines === 0 ? buildTree(list) : null
   const parts: AllowlistPart[] = []
   for (let from = 0; tree && from < entries; from += PART_ROWS) {
     const to = from + PART_ROWS
@@ -39,5 +39,5 @@ export function build(list: ListRead): BuiltList {
       nodes: tree.nodes.subarray(2 * from * NODE_BYTES, 2 * to * NODE_BYTES),
     })
   }
-  return { preview: { root: tree?.root ?? null, entries, ...said }, parts }
+  return { preview: { root: tree?.root ?? null, entries, ...summary }, parts }
 }

@@ -73,10 +73,10 @@ class List {
     }
     if (!/^[1-9][0-9]{0,9}$/.test(allocation) || Number(allocation) > ALLOCATION_MAX)
       return `the allocation must be a whole number from 1 to ${ALLOCATION_MAX}`
-    const known = this.#lineOf.get(wallet)
-    if (known !== undefined) {
+    const earlierLine = this.#lineOf.get(wallet)
+    if (earlierLine !== undefined) {
       read.duplicates++
-      return `the address is already on line ${known}`
+      return `the address is already on line ${earlierLine}`
     }
     this.isOver = read.addresses.length === this.#entriesMax
     if (this.isOver) return `a list has at most ${this.#entriesMax.toLocaleString('en')} rows`

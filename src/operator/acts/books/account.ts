@@ -53,28 +53,28 @@ interface AccountQuery {
 const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, { wei }) => total + wei, 0n)
 
 /** Draws up one account's books. */
-export async function readAccount(deps: ChainRead, sql: Sql, asked: AccountQuery): Promise<Account> {
-  const { name, address, period } = asked
+export async function readAccount(deps: ChainRead, sql: Sql, query: AccountQuery): Promise<Account> {
+  const { name, address, period } = query
   const { opening, closing } = period
   const [atOpening, atClosing] = await Promise.all([
     deps.chain.balanceAt(address, opening),
     deps.chain.balanceAt(address, closing),
   ])
   const [readWei, closingWei] = [atOpening?.wei ?? null, atClosing?.wei ?? null]
-  const openingWei = readWei ?? (await asked.booked?.(opening.number)) ?? null
+  const openingWei = readWei ?? (await query.booked?.(opening.number)) ?? null
   const openingFrom = openingWei === null ? null : readWei === null ? 'books' : 'chain'
-  const movements = await asked.movements({ after: opening.number, upTo: closing.number })
+  const movements = await query.movements({ after: opening.number, upTo: closing.number })
   const computedWei = openingWei === null ? null : openingWei + sum(movements)
   const otherWei = computedWei === null || closingWei === null ? null : closingWei - computedWei
   const other =
     openingWei === null || closingWei === null || otherWei === 0n
       ? []
-      : await locate(deps, sql, asked, [
+      : await locate(deps, sql, query, [
           { at: opening, wei: openingWei },
           { at: closing, wei: closingWei },
         ])
-  const pinned = other.filter(({ fromBlock, toBlock }) => fromBlock === toBlock)
-  const unexplainedWei = otherWei === null ? null : otherWei - sum(pinned)
+  const inOneBlock = other.filter(({ fromBlock, toBlock }) => fromBlock === toBlock)
+  const unexplainedWei = otherWei === null ? null : otherWei - sum(inOneBlock)
   return { name, address, openingWei, openingFrom, movements, computedWei, closingWei, otherWei, other, unexplainedWei }
 }
 
@@ -84,16 +84,16 @@ interface Reading {
 }
 
 /** Finds the blocks in which the balance moved differently from the ledger: halves every stretch that differs, down to single blocks. */
-async function locate(deps: ChainRead, sql: Sql, asked: AccountQuery, ends: [Reading, Reading]): Promise<Other[]> {
+async function locate(deps: ChainRead, sql: Sql, query: AccountQuery, ends: [Reading, Reading]): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {
-    const known = sum(await asked.movements({ after: from.at.number, upTo: to.at.number }))
-    const wei = to.wei - from.wei - known
+    const bookedWei = sum(await query.movements({ after: from.at.number, upTo: to.at.number }))
+    const wei = to.wei - from.wei - bookedWei
     if (wei === 0n) return []
     const whole = [{ fromBlock: from.at.number + 1, toBlock: to.at.number, wei }]
     if (to.at.number - from.at.number <= 1 || readings++ >= READINGS_MAX) return whole
     const middle = await placeAt(deps, sql, Math.floor((from.at.number + to.at.number) / 2))
-    const balance = middle && (await deps.chain.balanceAt(asked.address, middle))
+    const balance = middle && (await deps.chain.balanceAt(query.address, middle))
     if (!middle || balance === null) return whole
     const reading = { at: middle, wei: balance.wei }
     return [...(await within(from, reading)), ...(await within(reading, to))]

@@ -42,7 +42,7 @@ export const exportLedger = defineReading({
   summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
   fields: { kind: field.word('which table', EXPORT_KINDS), ...PERIOD },
   check: checkPeriod,
-  run: (deps: ExportContext, { kind, ...asked }) => exportAs(deps, periodIn(asked), kind, EXPORT_FORMS[kind]),
+  run: (deps: ExportContext, { kind, ...request }) => exportAs(deps, periodIn(request), kind, EXPORT_FORMS[kind]),
 })
 
 export const exportOwner = defineReading({
@@ -51,7 +51,7 @@ export const exportOwner = defineReading({
   summary: 'what a wallet was credited and withdrew, as CSV, with the price of the hour',
   fields: { address: field.address('the wallet, for "owner"'), ...PERIOD },
   check: checkPeriod,
-  run: (deps: ExportContext, { address, ...asked }) => exportAs(deps, periodIn(asked), 'owner', ownerForm(address)),
+  run: (deps: ExportContext, { address, ...request }) => exportAs(deps, periodIn(request), 'owner', ownerForm(address)),
 })
 
 export const EXPORTS = EXPORT_KINDS.map((kind) =>
@@ -61,13 +61,13 @@ export const EXPORTS = EXPORT_KINDS.map((kind) =>
     summary: `all ${kind} of a period as CSV`,
     fields: PERIOD,
     check: checkPeriod,
-    run: (deps: ExportContext, asked) => exportAs(deps, periodIn(asked), kind, EXPORT_FORMS[kind]),
+    run: (deps: ExportContext, request) => exportAs(deps, periodIn(request), kind, EXPORT_FORMS[kind]),
   }),
 )
 
 async function exportAs(
   deps: ExportContext,
-  asked: AskedPeriod,
+  request: AskedPeriod,
   name: string,
   form: ExportForm,
 ): Promise<ExportFile | OperatorRefusal> {
@@ -76,10 +76,10 @@ async function exportAs(
   if (running >= EXPORTS_MAX)
     return refuseAct('notYet', `${EXPORTS_MAX} exports are running: try again when one is done.`)
   underWay.set(pool, running + 1)
-  const whole = asked.from === null && asked.to === null
+  const whole = request.from === null && request.to === null
   return begin(pool, name, form, async (sql) => {
     if (whole) return null
-    const period = await findPeriod(deps, sql, asked)
+    const period = await findPeriod(deps, sql, request)
     return isOperatorRefusal(period) ? period : { after: period.opening.number, upTo: period.closing.number }
   })
 }
@@ -133,17 +133,17 @@ function begin(
 /** Writes, and waits until the reader has drained the buffer. Throws if the reader disconnected or stalled. */
 async function write(stream: PassThrough, text: string): Promise<void> {
   if (stream.write(text)) return
-  const gone = new AbortController()
-  const onClose = () => gone.abort(new Error('the reader disconnected'))
+  const abort = new AbortController()
+  const onClose = () => abort.abort(new Error('the reader disconnected'))
   stream.once('close', onClose)
-  const stalled = setTimeout(() => gone.abort(new Error('the reader stalled')), STALLED_MS)
+  const stallTimer = setTimeout(() => abort.abort(new Error('the reader stalled')), STALLED_MS)
   try {
     if (stream.destroyed) onClose()
-    await once(stream, 'drain', { signal: gone.signal })
+    await once(stream, 'drain', { signal: abort.signal })
   } catch {
-    throw gone.signal.reason
+    throw abort.signal.reason
   } finally {
-    clearTimeout(stalled)
+    clearTimeout(stallTimer)
     stream.off('close', onClose)
   }
 }

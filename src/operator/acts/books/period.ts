@@ -60,14 +60,14 @@ export const checkPeriod: field.Check<typeof PERIOD> = (_asked, { isGiven, compl
 
 export const periodIn = ({ month, from, to }: PeriodFields): AskedPeriod => month ?? { from, to }
 
-function parseMonth(given: unknown): AskedPeriod | undefined {
-  const [, year, index] = (MONTH.exec(String(given)) ?? []).map(Number)
+function parseMonth(input: unknown): AskedPeriod | undefined {
+  const [, year, index] = (MONTH.exec(String(input)) ?? []).map(Number)
   if (year === undefined || index === undefined) return undefined
   return { from: { time: Date.UTC(year, index - 1) / 1000 }, to: { time: Date.UTC(year, index) / 1000 } }
 }
 
-function parseMoment(given: unknown): Moment | undefined {
-  const text = String(given)
+function parseMoment(input: unknown): Moment | undefined {
+  const text = String(input)
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return { block: Number(text) }
   const time = readDate(text)
   return time === undefined ? undefined : { time }
@@ -82,9 +82,9 @@ export async function findPeriod(
   const cursor = await readCursor(sql)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const first = Math.max(0, deps.rules.startBlock - 1)
-  const followed = { first, cursor }
-  const opening = await placeOf(deps, sql, followed, from === null ? first : edgeOf(from, -1))
-  const closing = to === null ? cursor : await placeOf(deps, sql, followed, edgeOf(to, 0))
+  const range = { first, cursor }
+  const opening = await placeOf(deps, sql, range, from === null ? first : edgeOf(from, -1))
+  const closing = to === null ? cursor : await placeOf(deps, sql, range, edgeOf(to, 0))
   if (opening.number > closing.number)
     return refuseAct(
       'invalid',
@@ -108,10 +108,10 @@ interface FollowedRange {
 async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRange, edge: Edge): Promise<Place> {
   if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
   if (edge.before > cursor.time) return cursor
-  const stored = await lastStoredBlockBefore(sql, edge.before)
-  if (stored && stored.number >= first) return stored
-  const found = stored ? null : await deps.chain.firstBlockAt(edge.before, cursor.number)
-  const parent = found?.parent ?? null
+  const ownBlock = await lastStoredBlockBefore(sql, edge.before)
+  if (ownBlock && ownBlock.number >= first) return ownBlock
+  const chainBlock = ownBlock ? null : await deps.chain.firstBlockAt(edge.before, cursor.number)
+  const parent = chainBlock?.parent ?? null
   return parent && parent.number >= first ? parent : blockOf(deps, sql, first, cursor)
 }
 

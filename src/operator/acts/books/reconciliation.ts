@@ -35,9 +35,9 @@ export const runReconciliation = defineAct({
     const driftCount = result.drifts.length
     const { blockNumber, blockHash, nodes, cohorts } = result
     await inTransaction(deps.pool, async (sql) => {
-      const changed = await writeDrift(sql, drifts, actor.name)
-      const found = { actor: actor.name, requestId: actor.requestId, detail: { count: driftCount, drifts } }
-      if (changed && driftCount > 0) await writeAudit(sql, { action: 'drift', ...found })
+      const hasChanged = await writeDrift(sql, drifts, actor.name)
+      const outcome = { actor: actor.name, requestId: actor.requestId, detail: { count: driftCount, drifts } }
+      if (hasChanged && driftCount > 0) await writeAudit(sql, { action: 'drift', ...outcome })
       await recordAct(sql, actor, {
         action: 'reconciled',
         after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },

@@ -71,7 +71,7 @@ export const readStatement = defineReading({
     "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
   fields: PERIOD,
   check: checkPeriod,
-  run: (deps: StatementContext, asked) => stateIn(deps, periodIn(asked)),
+  run: (deps: StatementContext, request) => stateIn(deps, periodIn(request)),
 })
 
 export const readStatementCsv = defineReading({
@@ -80,8 +80,8 @@ export const readStatementCsv = defineReading({
   summary: 'the statement as CSV',
   fields: PERIOD,
   check: checkPeriod,
-  run: async (deps: StatementContext, asked) => {
-    const statement = await stateIn(deps, periodIn(asked))
+  run: async (deps: StatementContext, request) => {
+    const statement = await stateIn(deps, periodIn(request))
     if (isOperatorRefusal(statement)) return statement
     return {
       stream: Readable.from([statementCsv(statement)]),
@@ -91,15 +91,15 @@ export const readStatementCsv = defineReading({
   },
 })
 
-async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Statement | OperatorRefusal> {
+async function stateIn(deps: StatementContext, request: AskedPeriod): Promise<Statement | OperatorRefusal> {
   return inSnapshot(deps.readPool, async (sql) => {
-    const period = await findPeriod(deps, sql, asked)
+    const period = await findPeriod(deps, sql, request)
     if (isOperatorRefusal(period)) return period
     // An empty period would give a statement of zeros, and a mistyped year would look like a closed month.
     if (!period.complete && period.opening.number === period.closing.number)
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
     const { startBlock } = deps.rules
-    if (asked.to !== null && period.closing.number < startBlock)
+    if (request.to !== null && period.closing.number < startBlock)
       return refuseAct('invalid', `The ledger begins with block ${startBlock}, after this period: choose a later one.`)
     return stateOf(deps, sql, period)
   })
@@ -113,7 +113,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     .filter(({ state }) => state === 'minted')
     .map(({ tierId, count, valueWei }) => ({ tierId, count, valueWei }))
   const assurance = await ledger.readAssurance(sql, blocks)
-  const happened = await ledger.readHappened(sql, blocks)
+  const flows = await ledger.readHappened(sql, blocks)
   const commissions = await readCommissions(sql, blocks)
   const gas = (await ledger.readGas(sql, blocks)).map((line) => ({ ...line, role: roleOf(deps, line.sender) }))
   const accounts = await readAccounts(deps, sql, period, new Set(gas.map(({ sender }) => sender)))
@@ -129,7 +129,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     totalSalesWei: sales.reduce((total, { valueWei }) => total + valueWei, 0n),
     payments,
     assurance,
-    happened,
+    happened: flows,
     commissions,
     gas,
     gasWei: gas.reduce((total, { feeWei }) => total + feeWei, 0n),
@@ -159,19 +159,19 @@ async function readAccounts(
   const factory = identity && address(identity.factory)
   const signers = new Set([deps.signers.minter, deps.signers.distributor, ...spending])
   const accounts: Account[] = []
-  const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>, within = period) =>
-    void accounts.push(await readAccount(deps, sql, { ...asked, period: within }))
+  const add = async (query: Omit<Parameters<typeof readAccount>[2], 'period'>, within = period) =>
+    void accounts.push(await readAccount(deps, sql, { ...query, period: within }))
   const wallets = await readPaymentWallets(sql)
-  for (const { wallet, ...watched } of wallets) {
-    const within = await whileWatched(deps, sql, watched, period)
+  for (const { wallet, ...watching } of wallets) {
+    const within = await whileWatched(deps, sql, watching, period)
     if (within === null) continue
-    const asked = {
+    const accountQuery = {
       name: 'payments wallet',
       address: wallet,
       movements: (blocks: Blocks) => ledger.readWalletMovements(sql, wallet, blocks),
       booked: (block: number) => ledger.readBookedWalletAt(sql, wallet, block),
     }
-    await add(asked, within)
+    await add(accountQuery, within)
   }
   if (factory) {
     const movements = (blocks: Blocks) => ledger.readFactoryMovements(sql, factory, blocks)
@@ -233,10 +233,10 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
 
 function isBalanced(accounts: readonly Account[], contract: Contract, wallets: readonly Address[]): boolean | null {
   // Anyone can send ether to signers and contract, so there we only show the difference. For payments wallets the ledger must explain every wei.
-  const left = accounts.map(({ address, otherWei, unexplainedWei }) =>
+  const balances = accounts.map(({ address, otherWei, unexplainedWei }) =>
     wallets.includes(address) ? otherWei : unexplainedWei,
   )
-  const differences = [...left, contract.differenceWei]
+  const differences = [...balances, contract.differenceWei]
   if (differences.some((wei) => wei !== null && wei !== 0n)) return false
   return differences.includes(null) ? null : true
 }

@@ -29,9 +29,9 @@ export const showTrends = defineReading({
       ]),
     ),
   },
-  run: async ({ readPool, signers }: ReplicaDb & SignerAddresses, { range, by: given }): Promise<Trends> => {
+  run: async ({ readPool, signers }: ReplicaDb & SignerAddresses, { range, by: step }): Promise<Trends> => {
     const hours = RANGES[range]
-    const by = given ?? (hours > HOURS_BY_HOUR ? 'day' : 'hour')
+    const by = step ?? (hours > HOURS_BY_HOUR ? 'day' : 'hour')
     return { range, by, bins: await readTrends(readPool, { hours, by, signers }) }
   },
 })

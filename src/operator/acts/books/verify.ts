@@ -90,17 +90,17 @@ async function compareAll(
   { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
 ): Promise<number> {
   const nodes = await countNodes(sql, last)
-  let compared = 0
+  let comparedCount = 0
   for (let first = 1; first <= nodes; first += WINDOW) {
     signal?.throwIfAborted()
     const count = Math.min(WINDOW, nodes - first + 1)
     const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), count, cursor) : []
     const ours = (await readNodes(sql, first, count)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
     drifts.push(...compareNodes(ours, onChain))
-    compared += Math.max(onChain.length, ours.length)
-    if (first > 1 && (first - 1) % (WINDOW * TOLD_EVERY) === 0) say?.(`${compared} of ${nodes} nodes compared`)
+    comparedCount += Math.max(onChain.length, ours.length)
+    if (first > 1 && (first - 1) % (WINDOW * TOLD_EVERY) === 0) say?.(`${comparedCount} of ${nodes} nodes compared`)
   }
-  return compared
+  return comparedCount
 }
 
 async function compareCohorts({ sql, contract, cursor, drifts }: Sides): Promise<number> {

@@ -65,8 +65,8 @@ keys).`,
   change: async ({ sql, actor, record }, gift, { environmentKeys }: LedgerDb & EnvironmentKeys) => {
     const { label, scopes, expires: seconds } = gift
     const { text: key, digest } = newSecret('nlk_')
-    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentKeys))
-    if (refused) return refused
+    const refusal = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentKeys))
+    if (refusal) return refusal
     if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
       return refuseAct('conflict', `The ledger has ${LIVE_MAX} valid keys: revoke those that are not used.`)
     const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
@@ -87,14 +87,14 @@ export const revokeKey = defineAct({
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const key = await keys.readAdminKey(sql, id)
       if (!key) return refuseAct('notFound', `There is no key ${id}. See the list of keys.`)
-      const refused = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
-      if (refused) return refused
+      const refusal = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
+      if (refusal) return refusal
       if (key.revokedAt !== null) return refuseAct('conflict', `Key ${id} was revoked before, by ${key.revokedBy}.`)
       const { label, scopes } = key
       await endKey(sql, id, actor.name)
       const after = await endMeanwhile(sql, label)
-      const acted = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
-      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...acted })
+      const entry = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...entry })
       return { id, label, revoked: true }
     }),
 })
@@ -111,9 +111,10 @@ export const revokeAllKeys = defineAct({
       // Invitations first: this waits for people who are accepting one or signing in. What follows then ends their sessions too.
       const invitations = await revokeInvitations(sql, 'all', actor.name)
       const passkeys = await revokeAllPasskeys(sql, actor.name)
-      const revoked = await keys.revokeAllAdminKeys(sql, actor.name)
-      const after = { revoked, passkeys, invitations }
-      if (revoked + passkeys + invitations > 0) await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
+      const revocations = await keys.revokeAllAdminKeys(sql, actor.name)
+      const after = { revoked: revocations, passkeys, invitations }
+      if (revocations + passkeys + invitations > 0)
+        await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
       return after
     }),
 })

@@ -46,10 +46,10 @@ const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}
   otherwise: [],
   form: `some of ${SCOPES.join(', ')}`,
   parse: (value) => {
-    const given = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
-    if (!Array.isArray(given) || given.length === 0) return undefined
-    const scopes = SCOPES.filter((scope) => given.includes(scope))
-    return new Set(given).size === scopes.length ? scopes : undefined
+    const parts = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
+    if (!Array.isArray(parts) || parts.length === 0) return undefined
+    const scopes = SCOPES.filter((scope) => parts.includes(scope))
+    return new Set(parts).size === scopes.length ? scopes : undefined
   },
 })
 
@@ -91,10 +91,15 @@ export async function refuseGift(
 }
 
 /** The label is the actor in the audit log, so a key of the ledger cannot make a key in another person's name. */
-export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly { label: string }[]) {
+export async function refuseLabel(
+  sql: Sql,
+  { held, name }: Actor,
+  label: string,
+  others: readonly { label: string }[],
+) {
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)
-  const isFree = !taken.some((key) => key.label === label) && makers.every((maker) => maker === name)
+  const isFree = !others.some((key) => key.label === label) && makers.every((maker) => maker === name)
   return isFree ? null : refuseAct('forbidden', `The label ${label} is another person's: give the key its own label.`)
 }
 

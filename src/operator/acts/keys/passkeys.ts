@@ -35,8 +35,8 @@ export const invite = defineAct({
     const { label, scopes, expires: seconds } = gift
     const { text: code, digest } = newSecret('nli_')
     const { keyId = null, passkey = null } = actor.held ?? {}
-    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentKeys))
-    if (refused) return refused
+    const refusal = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentKeys))
+    if (refusal) return refusal
     if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
       return refuseAct('conflict', `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`)
     const { id, expiresAt, passkeyExpiresAt } = await invitations.insertInvitation(sql, {
@@ -65,8 +65,8 @@ export const revokeInvitation = defineAct({
     const invitation = await invitations.lockInvitation(sql, id)
     if (!invitation) return refuseAct('notFound', `There is no invitation ${id}. See the list of keys.`)
     const { label, scopes, passkeyId } = invitation
-    const refused = refuseAbove(actor, false, scopes)
-    if (refused) return refused
+    const refusal = refuseAbove(actor, false, scopes)
+    if (refusal) return refusal
     if (passkeyId !== null) return refuseAct('conflict', `It was used: revoke passkey ${passkeyId}.`)
     if ((await invitations.revokeInvitations(sql, { id }, actor.name)) === 0)
       return refuseAct('conflict', `Invitation ${id} is revoked.`)
@@ -88,13 +88,13 @@ export const revokePasskey = defineAct({
       const passkey = await lockPasskey(sql, id)
       if (!passkey) return refuseAct('notFound', `There is no passkey ${id}. See the list of keys.`)
       const { label, scopes, revokedAt, revokedBy } = passkey
-      const refused = refuseAbove(actor, actor.held?.passkey?.id === id, scopes)
-      if (refused) return refused
+      const refusal = refuseAbove(actor, actor.held?.passkey?.id === id, scopes)
+      if (refusal) return refusal
       if (revokedAt !== null) return refuseAct('conflict', `Passkey ${id} was revoked before, by ${revokedBy}.`)
       await endPasskey(sql, id, actor.name)
       const after = await endMeanwhile(sql, label)
-      const acted = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
-      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...acted })
+      const entry = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...entry })
       return { id, label, revoked: true }
     }),
 })

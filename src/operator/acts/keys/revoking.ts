@@ -19,10 +19,10 @@ export async function whileNobodyMakes<T>(
   return inTransaction(pool, async (sql) => {
     await closeGate(sql)
     return body(sql, async (within, label) => {
-      const made = await readMadeSince(within, label, before)
-      for (const id of made.keys) await endKey(within, id, by)
-      for (const id of made.passkeys) await endPasskey(within, id, by)
-      return made.keys.length + made.passkeys.length === 0 ? null : made
+      const newer = await readMadeSince(within, label, before)
+      for (const id of newer.keys) await endKey(within, id, by)
+      for (const id of newer.passkeys) await endPasskey(within, id, by)
+      return newer.keys.length + newer.passkeys.length === 0 ? null : newer
     })
   })
 }

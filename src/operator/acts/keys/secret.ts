@@ -22,7 +22,7 @@ export const isCodeForm = (text: unknown): text is string => typeof text === 'st
 export const digestOfKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /** A key of ADMIN_KEY without its secret. */
-export const digested = ({ label, key }: { readonly label: string; readonly key: string }) => ({
+export const keyDigest = ({ label, key }: { readonly label: string; readonly key: string }) => ({
   label,
   digest: digestOfKey(key),
 })

@@ -60,18 +60,18 @@ function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): Opera
 /** Makes a passkey from an invitation, which uses the invitation up, and signs in with it. */
 export async function makePasskey(
   { pool }: LedgerDb,
-  invited: InvitationRow,
+  guest: InvitationRow,
   { party, credential, challenge, requestId }: Attempt,
 ): Promise<Session | NotLetIn | OperatorRefusal> {
-  const made = await readMadePasskey(party, credential, challenge.text)
-  if (made === null) return 'refused'
+  const passkey = await readMadePasskey(party, credential, challenge.text)
+  if (passkey === null) return 'refused'
   return inTransaction(pool, async (sql) => {
-    const invitation = (await lockInvitation(sql, invited.id)) ?? invited
-    const closed = refuseClosed(invitation)
-    if (closed) return closed
+    const invitation = (await lockInvitation(sql, guest.id)) ?? guest
+    const refusal = refuseClosed(invitation)
+    if (refusal) return refusal
     if (!(await spendNonce(sql, challenge.hash, KEPT_SEC))) return 'lapsed'
     const { label, scopes, madeBy: invitedBy, passkeyExpiresAt: expiresAt } = invitation
-    const id = await passkeys.insertPasskey(sql, { ...made, label, scopes, invitedBy, expiresAt })
+    const id = await passkeys.insertPasskey(sql, { ...passkey, label, scopes, invitedBy, expiresAt })
     if (id === null) return 'refused'
     await useInvitation(sql, invitation.id, id)
     const actor = { name: label, requestId }
@@ -87,28 +87,28 @@ export async function signIn(
   { party, credential, challenge, requestId }: Attempt,
 ): Promise<Session | NotLetIn> {
   const credentialId = credentialIdIn(credential)
-  const known = credentialId === null ? null : await passkeys.findCredential(pool, credentialId)
-  if (known === null) return 'refused'
-  const counter = await readSignature(party, credential, { ...known, challenge: challenge.text })
+  const ownPasskey = credentialId === null ? null : await passkeys.findCredential(pool, credentialId)
+  if (ownPasskey === null) return 'refused'
+  const counter = await readSignature(party, credential, { ...ownPasskey, challenge: challenge.text })
   if (counter === null) return 'refused'
   return inTransaction(pool, async (sql) => {
-    const passkey = await passkeys.lockPasskey(sql, known.id)
+    const passkey = await passkeys.lockPasskey(sql, ownPasskey.id)
     if (passkey === null || passkey.revokedAt !== null) return 'refused'
     if (!(await spendNonce(sql, challenge.hash, KEPT_SEC))) return 'lapsed'
     const actor = { name: passkey.label, requestId }
     if (isBehind(counter, passkey.counter)) {
-      log.warn({ passkey: known.id }, 'a passkey’s counter went down: the passkey may have been copied')
+      log.warn({ passkey: ownPasskey.id }, 'a passkey’s counter went down: the passkey may have been copied')
       const after = { counter, known: passkey.counter }
-      await recordAct(sql, actor, { action: 'passkeyCopied', subject: `passkey ${known.id}`, after })
+      await recordAct(sql, actor, { action: 'passkeyCopied', subject: `passkey ${ownPasskey.id}`, after })
       return 'refused'
     }
-    await passkeys.notePasskeyUsed(sql, known.id, counter)
+    await passkeys.notePasskeyUsed(sql, ownPasskey.id, counter)
     return await openSession(sql, actor, passkey)
   })
 }
 
 /** True if the counter did not rise. An authenticator that counts must have counted up; one that does not count stays at 0. */
-const isBehind = (counter: number, known: number) => (counter > 0 || known > 0) && counter <= known
+const isBehind = (counter: number, ownPasskey: number) => (counter > 0 || ownPasskey > 0) && counter <= ownPasskey
 
 /** Opens a session, and records the inviter as its maker. As with any key, the maker cannot be its user's second person. */
 async function openSession(
@@ -117,8 +117,8 @@ async function openSession(
   { id, label, scopes, invitedBy }: Pick<passkeys.PasskeyRow, 'id' | 'label' | 'scopes' | 'invitedBy'>,
 ): Promise<Session> {
   const { text: key, digest } = newSecret('nlk_')
-  const made = { label, scopes, digest, madeBy: invitedBy, seconds: SESSION_SEC, passkeyId: id }
-  const { id: session, expiresAt } = await insertAdminKey(sql, made)
+  const passkey = { label, scopes, digest, madeBy: invitedBy, seconds: SESSION_SEC, passkeyId: id }
+  const { id: session, expiresAt } = await insertAdminKey(sql, passkey)
   await passkeys.endOldSessions(sql, id, SESSIONS_MAX, label)
   await recordAct(sql, actor, { action: 'signedIn', subject: `passkey ${id}`, after: { session, expiresAt } })
   return { key, label, expiresAt }

@@ -74,7 +74,7 @@ export async function readMadePasskey(
 ): Promise<MadePasskey | null> {
   if (!hasTexts<RegistrationResponseJSON>(credential, ['clientDataJSON', 'attestationObject'])) return null
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
-  const done = await verifyRegistrationResponse({
+  const verification = await verifyRegistrationResponse({
     response: credential,
     expectedChallenge: encode(challenge),
     expectedOrigin: origin,
@@ -82,14 +82,14 @@ export async function readMadePasskey(
     requireUserVerification: true,
     supportedAlgorithmIDs: ALGORITHMS,
   }).catch(() => null)
-  if (!done?.verified) return null
-  const { credential: made } = done.registrationInfo
-  if (made.id !== credential.id) return null
-  const transports = Array.isArray(made.transports) ? made.transports : []
+  if (!verification?.verified) return null
+  const { credential: newCredential } = verification.registrationInfo
+  if (newCredential.id !== credential.id) return null
+  const transports = Array.isArray(newCredential.transports) ? newCredential.transports : []
   return {
-    credentialId: made.id,
-    publicKey: made.publicKey,
-    counter: made.counter,
+    credentialId: newCredential.id,
+    publicKey: newCredential.publicKey,
+    counter: newCredential.counter,
     transports: transports
       .filter((name) => typeof name === 'string' && TRANSPORT_FORM.test(name))
       .slice(0, TRANSPORTS_MAX),
@@ -104,13 +104,13 @@ export const credentialIdIn = (credential: unknown): string | null =>
 export async function readSignature(
   { id, origin }: RelyingParty,
   credential: unknown,
-  { challenge, ...known }: { challenge: string; credentialId: string; publicKey: string },
+  { challenge, ...passkey }: { challenge: string; credentialId: string; publicKey: string },
 ): Promise<number | null> {
   if (!hasTexts<AuthenticationResponseJSON>(credential, ['clientDataJSON', 'authenticatorData', 'signature']))
     return null
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const publicKey = new Uint8Array(Buffer.from(known.publicKey, 'base64url'))
-  const done = await verifyAuthenticationResponse({
+  const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, 'base64url'))
+  const verification = await verifyAuthenticationResponse({
     response: credential,
     expectedChallenge: encode(challenge),
     expectedOrigin: origin,
@@ -118,9 +118,9 @@ export async function readSignature(
     requireUserVerification: true,
     // Below any counter, so that the library does not check the counter before it knows whose it is. The ledger checks the counter later, under the
     // row's lock.
-    credential: { id: known.credentialId, publicKey, counter: -1 },
+    credential: { id: passkey.credentialId, publicKey, counter: -1 },
   }).catch(() => null)
-  return done?.verified ? done.authenticationInfo.newCounter : null
+  return verification?.verified ? verification.authenticationInfo.newCounter : null
 }
 
 /** A browser's answer with these text fields. Only the library looks at the rest. */

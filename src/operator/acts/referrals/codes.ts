@@ -15,7 +15,7 @@ export const CODE = field.ofForm<string>('the code; capitals do not matter', {
   value: 'code',
   otherwise: '',
   form: '1 to 32 of a-z, 0-9, _ and -',
-  parse: (given) => (typeof given === 'string' ? (codeOf(given) ?? undefined) : undefined),
+  parse: (input) => (typeof input === 'string' ? (codeOf(input) ?? undefined) : undefined),
 })
 
 /** Codes in order, each with every version it ever had, oldest first. */
@@ -76,13 +76,13 @@ the version of their block. To end a code, register it again with --closes-at.`,
   asks: 'Register this code?',
   change: async (
     changing,
-    { reason: _, ...asked },
+    { reason: _, ...terms },
     deps: LedgerDb & ChainRead,
   ): Promise<RegisteredReferral | OperatorRefusal> => {
-    const done = await register(changing, deps, [asked])
-    if (isOperatorRefusal(done)) return done
-    const [one] = done
-    return one ?? Promise.reject(new Error(`there is no code ${asked.code}`))
+    const result = await register(changing, deps, [terms])
+    if (isOperatorRefusal(result)) return result
+    const [one] = result
+    return one ?? Promise.reject(new Error(`there is no code ${terms.code}`))
   },
   says: ({ changed, referral: { code, fromBlock } }) =>
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',
@@ -116,7 +116,7 @@ tabs separate the cells. Shows what changes, and asks. If a line is bad, the com
       value: 'rows',
       otherwise: '',
       form: `lines of code,payee,commissionBps, up to ${CODES_MAX}`,
-      parse: (given) => (typeof given === 'string' && given.length <= CODES_CHARS_MAX ? given : undefined),
+      parse: (input) => (typeof input === 'string' && input.length <= CODES_CHARS_MAX ? input : undefined),
     }),
     dryRun: field.flag('only show what would change'),
     ...SHARED,
@@ -125,18 +125,18 @@ tabs separate the cells. Shows what changes, and asks. If a line is bad, the com
   asks: 'Register these codes?',
   change: async (
     changing,
-    { rows, dryRun, reason: _, ...shared },
+    { rows, dryRun, reason: _, ...common },
     deps: LedgerDb & ChainRead,
   ): Promise<RegisteredReferrals | OperatorRefusal> => {
     const { codes, problems } = await readCodes(rows, ROW, CODES_MAX)
     if (problems.length > 0) return refuseField('invalid', 'rows', `has bad lines. ${problems.join(' ')}`)
-    const asked = codes.map((one) => ({ ...one, ...shared }))
+    const terms = codes.map((one) => ({ ...one, ...common }))
     const before = await readLatest(changing.sql)
-    const done = dryRun ? refuseTimes(asked) : await register(changing, deps, asked)
-    if (isOperatorRefusal(done)) return done
-    const first = asked.slice(0, SHOWN_MAX).map((one) => changeInWords(one, before.get(one.code)))
-    const changed = asked.filter((one) => changedTerms(one, before.get(one.code)).length > 0).length
-    return { dryRun, codes: codes.length, changed, first }
+    const result = dryRun ? refuseTimes(terms) : await register(changing, deps, terms)
+    if (isOperatorRefusal(result)) return result
+    const first = terms.slice(0, SHOWN_MAX).map((one) => changeInWords(one, before.get(one.code)))
+    const newTerms = terms.filter((one) => changedTerms(one, before.get(one.code)).length > 0).length
+    return { dryRun, codes: codes.length, changed: newTerms, first }
   },
   says: ({ dryRun, codes, changed }) =>
     `${dryRun ? 'Would register' : 'Registered'} ${changed}; no change for ${codes - changed}.`,
@@ -149,18 +149,18 @@ const TERMS = ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as co
 const readLatest = async (sql: Sql) => new Map((await readReferrals(sql)).map((one) => [one.code, one]))
 
 /** The terms in which a code differs from its latest version; all terms if it is new. */
-const changedTerms = (asked: ReferralTerms, before: ReferralTerms | undefined) =>
-  TERMS.filter((name) => before?.[name] !== asked[name])
+const changedTerms = (terms: ReferralTerms, before: ReferralTerms | undefined) =>
+  TERMS.filter((name) => before?.[name] !== terms[name])
 
-function changeInWords(asked: ReferralTerms, before: ReferralTerms | undefined): string {
-  const { code, commissionBps, payee } = asked
+function changeInWords(terms: ReferralTerms, before: ReferralTerms | undefined): string {
+  const { code, commissionBps, payee } = terms
   if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}`
-  const changes = changedTerms(asked, before).map((name) => `${name} ${before[name] ?? '-'} -> ${asked[name] ?? '-'}`)
+  const changes = changedTerms(terms, before).map((name) => `${name} ${before[name] ?? '-'} -> ${terms[name] ?? '-'}`)
   return `${code}: ${changes.join(', ') || 'no change'}`
 }
 
-function refuseTimes(asked: readonly ReferralTerms[]): OperatorRefusal | null {
-  const isWrong = asked.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt)
+function refuseTimes(terms: readonly ReferralTerms[]): OperatorRefusal | null {
+  const isWrong = terms.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt)
   return isWrong ? refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`) : null
 }
 
@@ -168,24 +168,24 @@ function refuseTimes(asked: readonly ReferralTerms[]): OperatorRefusal | null {
 async function register(
   { sql, actor, record }: Changing,
   deps: LedgerDb & ChainRead,
-  asked: readonly ReferralTerms[],
+  terms: readonly ReferralTerms[],
 ): Promise<RegisteredReferral[] | OperatorRefusal> {
-  const refusal = refuseTimes(asked)
+  const refusal = refuseTimes(terms)
   if (refusal) return refusal
   await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
   // This locks the cursor, so that no payment in a later block is stored before these versions.
   const fromBlock = (await readNow(deps, sql)).number + 1
-  const known = await readLatest(sql)
-  const changed = asked.filter((one) => changedTerms(one, known.get(one.code)).length > 0)
-  for (const one of changed) {
-    const before = known.get(one.code)
+  const current = await readLatest(sql)
+  const newTerms = terms.filter((one) => changedTerms(one, current.get(one.code)).length > 0)
+  for (const one of newTerms) {
+    const before = current.get(one.code)
     const version = (before?.version ?? 0) + 1
     await insertReferral(sql, one, { version, fromBlock, enteredBy: actor.name })
     record({ action: 'referralRegistered', subject: one.code, before, after: one })
   }
   const now = await readLatest(sql)
-  return asked.flatMap((one) => {
+  return terms.flatMap((one) => {
     const referral = now.get(one.code)
-    return referral ? { referral, changed: changed.includes(one) } : []
+    return referral ? { referral, changed: newTerms.includes(one) } : []
   })
 }

@@ -85,15 +85,17 @@ function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due 
   const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
   const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ether`
-  const believed = believes
+  const single = believes
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
-  const filed = again ? [] : lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
+  const earlierFiles = again ? [] : lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
   const notes = [
     note,
     waitingWei > 0n ? `${inEther(waitingWei)} ether waits for the time that its codes set.` : null,
-    believedWei > 0n ? believed : null,
-    filed.length > 0 ? `Left out, because earlier files pay it: ${filed.map(filedInWords).join(', ')}.` : null,
+    believedWei > 0n ? single : null,
+    earlierFiles.length > 0
+      ? `Left out, because earlier files pay it: ${earlierFiles.map(filedInWords).join(', ')}.`
+      : null,
   ]
   return notes.filter((part) => part !== null).join(' ') || null
 }
@@ -188,16 +190,16 @@ async function recordPaid(
   if (isOperatorRefusal(tx)) return tx
   const versions = (await readReferrals(deps.pool)).filter((one) => one.code === code)
   if (versions.length === 0) return refuseAct('notFound', `There is no code ${code}.`)
-  const moved: Moved[] = []
+  const moves: Moved[] = []
   for (const payee of new Set(versions.map(({ payee: each }) => each)))
-    moved.push(...(await movedTo(deps, payee, tx)).filter((one) => valueWei === null || one.valueWei === valueWei))
+    moves.push(...(await movedTo(deps, payee, tx)).filter((one) => valueWei === null || one.valueWei === valueWei))
   return await inTransaction(deps.pool, async (sql) => {
     if ((await isOwnBlock(sql, tx)) === false) return takenBack('commission')
-    const chosen = await choose(sql, code, txHash, moved)
-    if (isOperatorRefusal(chosen)) return chosen
-    const { transfer, isKnown } = chosen
-    const done = { code, payee: transfer.to, txHash, valueWei: transfer.valueWei }
-    if (isKnown) return { ...done, changed: false }
+    const choice = await choose(sql, code, txHash, moves)
+    if (isOperatorRefusal(choice)) return choice
+    const { transfer, isKnown } = choice
+    const result = { code, payee: transfer.to, txHash, valueWei: transfer.valueWei }
+    if (isKnown) return { ...result, changed: false }
     const still = refuseUnmoved('commission', await readPaymentWallets(sql), { ...transfer, signer: tx.from })
     if (still) return still
     const { blockNumber, blockHash } = tx
@@ -208,7 +210,7 @@ async function recordPaid(
     const after = { payee: transfer.to, txHash, valueWei: transfer.valueWei.toString() }
     await recordAct(sql, actor, { action: 'commissionPaid', subject: code, after, reason })
     await notifyLedgerChanged(sql)
-    return { ...done, changed: true }
+    return { ...result, changed: true }
   })
 }
 
@@ -226,26 +228,26 @@ async function choose(
   sql: Sql,
   code: string,
   txHash: Hash,
-  moved: readonly Moved[],
+  moves: readonly Moved[],
 ): Promise<{ transfer: Moved; isKnown: boolean } | OperatorRefusal> {
   const free: Moved[] = []
-  let known: Moved | undefined
-  for (const [payee, transfers] of Map.groupBy(moved, ({ to }) => to)) {
-    const recorded = await readRefundsBy(sql, txHash, payee)
+  let move: Moved | undefined
+  for (const [payee, transfers] of Map.groupBy(moves, ({ to }) => to)) {
+    const refunds = await readRefundsBy(sql, txHash, payee)
     for (const transfer of transfers) {
-      const proves = recorded.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
+      const proves = refunds.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
       if (proves === undefined) free.push(transfer)
-      else if (proves.commissionOf === code) known = transfer
+      else if (proves.commissionOf === code) move = transfer
     }
   }
   const [first] = free
   if (first && free.some(({ valueWei }) => valueWei !== first.valueWei))
     return refuseAct('invalid', `The transaction pays more than once: give ${fieldNamed('valueWei')}.`)
   if (first) return { transfer: first, isKnown: false }
-  if (known) return { transfer: known, isKnown: true }
+  if (move) return { transfer: move, isKnown: true }
   return refuseAct(
     'invalid',
-    moved.length === 0
+    moves.length === 0
       ? 'The transaction does not pay that amount to a payee of the code. If a contract wallet paid, the provider has to show it (debug_traceTransaction).'
       : 'The transaction’s transfers already prove other refunds or commissions: one transfer proves one.',
   )

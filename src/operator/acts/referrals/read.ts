@@ -32,8 +32,8 @@ export async function readCodes(text: string, fields: Fields, rowsMax: number) {
     const commissionBps = fields.commissionBps.parse(cells.commissionBps)
     if (commissionBps === undefined)
       return `the commission must be basis points, ${fields.commissionBps.form}: 500 is 5 %`
-    const known = lineOf.get(code)
-    if (known !== undefined) return `the code ${code} is already on line ${known}`
+    const earlierLine = lineOf.get(code)
+    if (earlierLine !== undefined) return `the code ${code} is already on line ${earlierLine}`
     if (codes.length === rowsMax) return `a list has at most ${rowsMax} rows`
     lineOf.set(code, line)
     codes.push({ code, payee, commissionBps })

@@ -61,26 +61,26 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
   makesFiles: () => true,
   proposedAs: 'prepareAllRefunds',
   // What is prepared already gives away nothing more, unless another file pays it again.
-  sum: async (sql, asked) => {
-    if (asked.dryRun) return 0n
-    const payments = await readHeldBefore(sql, asked, ALL_MAX)
-    return sumOf(payments.filter(({ isPrepared }) => asked.again || !isPrepared))
+  sum: async (sql, request) => {
+    if (request.dryRun) return 0n
+    const payments = await readHeldBefore(sql, request, ALL_MAX)
+    return sumOf(payments.filter(({ isPrepared }) => request.again || !isPrepared))
   },
   run: prepareAll,
-  says: (done) => allInWords(done).join(' '),
+  says: (result) => allInWords(result).join(' '),
 })
 
 /** The outcome, one fact a line: what is held, what may be sent, and what is in no file and why. */
 export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remaining, ...of }: AllPrepared): string[] {
   const { sendNowWei, fileCount, results } = of
-  const paid =
+  const times =
     oldestAt === null || newestAt === null ? '' : `, paid from ${inMinutes(oldestAt)} to ${inMinutes(newestAt)}`
-  const held = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${paid}.`
+  const holds = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${times}.`
   const files = fileCount === 1 ? 'in one file' : `in ${fileCount} files`
   const others = Map.groupBy(results, whyInNoFile)
   others.delete(null)
   return [
-    held,
+    holds,
     `Of it ${inEther(sendNowWei)} ether may be sent now${fileCount > 0 ? `, ${files}` : ''}.`,
     ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
     ...(remaining > 0 ? [`${remaining} more remain: repeat this for them.`] : []),
@@ -115,27 +115,27 @@ const sumOf = (payments: readonly HeldPayment[]): bigint => payments.reduce((sum
 
 /** Counts what is not refused. `payments` are in the order of the results. */
 function totalOf(results: readonly OneOfMany[], payments: readonly HeldPayment[]) {
-  const held = results.filter(({ refusal }) => refusal === null)
+  const holds = results.filter(({ refusal }) => refusal === null)
   const times = payments.filter((_, place) => results[place]?.refusal === null).map(({ paidAt }) => paidAt)
   times.sort()
   const [oldestAt, newestAt] = [times[0] ?? null, times.at(-1) ?? null]
-  const sumWei = held.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n)
-  return { count: held.length, sumWei, oldestAt, newestAt }
+  const sumWei = holds.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n)
+  return { count: holds.length, sumWei, oldestAt, newestAt }
 }
 
-async function prepareAll(deps: PrepareDeps, actor: Actor, given: Asked): Promise<AllPrepared | OperatorRefusal> {
-  const { heldFor, again, dryRun, reason: note } = given
-  const payments = await readHeldBefore(deps.pool, given, ALL_MAX)
+async function prepareAll(deps: PrepareDeps, actor: Actor, input: Asked): Promise<AllPrepared | OperatorRefusal> {
+  const { heldFor, again, dryRun, reason: note } = input
+  const payments = await readHeldBefore(deps.pool, input, ALL_MAX)
   const rows = payments.map(({ id }) => ({ payment: String(id), row: { id } }))
   const horizon = await readHorizon(deps)
-  const asked = { actor, note, horizon, signers: deps.signers, heldFor, again, holdOnly: false }
-  const found = await previewRows(deps, rows, asked)
-  const { sumWei } = totalOf(found.results, payments)
-  if (!dryRun && given.sumWei !== sumWei)
-    return refuseAct('conflict', `The sum is ${sumWei} wei now, not ${given.sumWei}: preview it again.`)
-  const { transfers, ...prepared } = dryRun ? found : await prepareRows(deps, rows, asked)
+  const request = { actor, note, horizon, signers: deps.signers, heldFor, again, holdOnly: false }
+  const preview = await previewRows(deps, rows, request)
+  const { sumWei } = totalOf(preview.results, payments)
+  if (!dryRun && input.sumWei !== sumWei)
+    return refuseAct('conflict', `The sum is ${sumWei} wei now, not ${input.sumWei}: preview it again.`)
+  const { transfers, ...summary } = dryRun ? preview : await prepareRows(deps, rows, request)
   const remaining = (payments[0]?.total ?? 0) - payments.length
   const safeBatches = dryRun ? [] : await batchesOf(deps.pool, transfers, 'Refunds')
   const fileCount = Math.ceil(transfers.length / TRANSFERS_MAX)
-  return { dryRun, ...totalOf(prepared.results, payments), remaining, ...prepared, fileCount, safeBatches }
+  return { dryRun, ...totalOf(summary.results, payments), remaining, ...summary, fileCount, safeBatches }
 }

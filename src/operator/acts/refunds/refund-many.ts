@@ -68,10 +68,10 @@ async function prepareEach(
   { payments, again, holdOnly, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
   const rows = await findRows(deps.pool, payments)
-  const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers, again, holdOnly }
-  const { transfers, ...prepared } = await prepareRows(deps, rows, asked)
+  const request = { actor, note, horizon: await readHorizon(deps), signers: deps.signers, again, holdOnly }
+  const { transfers, ...summary } = await prepareRows(deps, rows, request)
   return {
-    ...prepared,
+    ...summary,
     safeBatch: await batchOf(deps.pool, holdOnly ? [] : transfers, {
       name: 'Refunds',
       description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
@@ -94,19 +94,19 @@ interface PreparingMany extends Preparing {
 }
 
 /** Holds each payment first, then prepares each, with its transfer if it may be sent. */
-export async function prepareRows(deps: PrepareDeps, rows: readonly RowNamed[], asked: PreparingMany) {
+export async function prepareRows(deps: PrepareDeps, rows: readonly RowNamed[], request: PreparingMany) {
   await lockTogether(deps.pool, rows)
   for (const { row } of rows) {
     // Held first, because the proof takes a request. Once proven, no other payment of its block needs one.
     if (isOperatorRefusal(row)) continue
-    await proveSenderOf(deps, await inTransaction(deps.pool, (sql) => prepareLocked(sql, row, asked)))
+    await proveSenderOf(deps, await inTransaction(deps.pool, (sql) => prepareLocked(sql, row, request)))
   }
-  return await collect(rows, (one) => prepareOne(deps, one, asked, inTransaction))
+  return await collect(rows, (one) => prepareOne(deps, one, request, inTransaction))
 }
 
 /** The outcome for each payment if it were prepared now. Everything is undone. */
-export const previewRows = (deps: LedgerDb, rows: readonly RowNamed[], asked: PreparingMany) =>
-  collect(rows, (one) => prepareOne(deps, one, asked, inUndoneTransaction))
+export const previewRows = (deps: LedgerDb, rows: readonly RowNamed[], request: PreparingMany) =>
+  collect(rows, (one) => prepareOne(deps, one, request, inUndoneTransaction))
 
 /** The outcomes with their transfers and the sum of these. */
 async function collect(rows: readonly RowNamed[], outcomeOf: (one: RowNamed) => Promise<Outcome>) {
@@ -126,23 +126,23 @@ interface Outcome {
 async function prepareOne(
   { pool }: LedgerDb,
   { payment, row }: RowNamed,
-  asked: PreparingMany,
+  request: PreparingMany,
   within: typeof inTransaction,
 ): Promise<Outcome> {
-  const refused = ({ message: refusal }: OperatorRefusal): Outcome => ({
+  const refusalOutcome = ({ message: refusal }: OperatorRefusal): Outcome => ({
     result: { payment, from: null, valueWei: null, prepared: null, refusal },
     transfer: null,
   })
-  if (isOperatorRefusal(row)) return refused(row)
+  if (isOperatorRefusal(row)) return refusalOutcome(row)
   return within(pool, async (sql) => {
-    const found = await prepareLocked(sql, row, asked)
-    if (isOperatorRefusal(found)) return refused(found)
-    const { from, valueWei } = found.payment
-    const { sendNow, fileMadeAt } = found.answer
-    const isFiled = !asked.again && fileMadeAt !== null
+    const outcome = await prepareLocked(sql, row, request)
+    if (isOperatorRefusal(outcome)) return refusalOutcome(outcome)
+    const { from, valueWei } = outcome.payment
+    const { sendNow, fileMadeAt } = outcome.answer
+    const isFiled = !request.again && fileMadeAt !== null
     const transfer = sendNow && !isFiled && from && valueWei > 0n ? { to: from, valueWei } : null
     // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
-    if (transfer && !asked.holdOnly) await noteFile(sql, asked.actor, found.payment)
-    return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
+    if (transfer && !request.holdOnly) await noteFile(sql, request.actor, outcome.payment)
+    return { result: { payment, from, valueWei, prepared: outcome.answer, refusal: null }, transfer }
   })
 }

@@ -161,9 +161,9 @@ async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: Des
   const others = (await readRefundsBy(sql, txHash, first.to)).filter(
     ({ paymentRef, valueWei }) => paymentRef !== payment.ref && valueWei === payment.valueWei,
   )
-  const taken = new Set(others.map(({ innerIndex }) => innerIndex))
-  const free = ofAmount.filter(({ innerIndex }) => !taken.has(innerIndex))
-  return taken.has(0) ? (free[1] ?? first) : (free[0] ?? first)
+  const takenPlaces = new Set(others.map(({ innerIndex }) => innerIndex))
+  const free = ofAmount.filter(({ innerIndex }) => !takenPlaces.has(innerIndex))
+  return takenPlaces.has(0) ? (free[1] ?? first) : (free[0] ?? first)
 }
 
 /** An inner transfer to the payee. */

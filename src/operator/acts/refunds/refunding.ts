@@ -87,13 +87,13 @@ before may still land until the time that the command prints. Send nothing until
   // The second preparation of a refund gives away nothing more, so it counts as 0.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
   run: async (deps: PrepareDeps, actor, { payment: key, reason: note }) => {
-    const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers }
-    const prepare = () => inTransaction(deps.pool, (sql) => prepareLocked(sql, key, asked))
-    const held = await prepare()
-    const prepared = (await proveSenderOf(deps, held)) ? await prepare() : held
-    return isOperatorRefusal(prepared) ? prepared : prepared.answer
+    const request = { actor, note, horizon: await readHorizon(deps), signers: deps.signers }
+    const prepare = () => inTransaction(deps.pool, (sql) => prepareLocked(sql, key, request))
+    const first = await prepare()
+    const outcome = (await proveSenderOf(deps, first)) ? await prepare() : first
+    return isOperatorRefusal(outcome) ? outcome : outcome.answer
   },
-  says: (done) => done.says,
+  says: (result) => result.says,
 })
 
 /** The inputs of a preparation that are the same for every payment. */
@@ -106,9 +106,9 @@ export interface Preparing extends SignerAddresses {
 }
 
 /** Proves who paid, once the payment is held, if only one provider says so. @returns true if it has to be prepared again. */
-export async function proveSenderOf(deps: PrepareDeps, held: Prepared | OperatorRefusal): Promise<boolean> {
-  if (isOperatorRefusal(held) || held.payment.proof !== 'believed') return false
-  await proveSender(deps, held.payment.id)
+export async function proveSenderOf(deps: PrepareDeps, outcome: Prepared | OperatorRefusal): Promise<boolean> {
+  if (isOperatorRefusal(outcome) || outcome.payment.proof !== 'believed') return false
+  await proveSender(deps, outcome.payment.id)
   return true
 }
 
@@ -226,8 +226,8 @@ export const cancelRefund = defineGuardedAct({
     if (isOperatorRefusal(payment)) return payment
     if (payment.state !== 'held' || payment.reason !== 'refunding')
       return refuseAct('conflict', 'No refund of that payment is being prepared.')
-    const { before: stood, word } = await withdrawRefunding(sql, payment.id, actor.name)
-    const stands = standsAs(payment, { before: stood, word, isMinting: await isIntentPending(sql, payment.id) })
+    const { before: formerState, word } = await withdrawRefunding(sql, payment.id, actor.name)
+    const stands = standsAs(payment, { before: formerState, word, isMinting: await isIntentPending(sql, payment.id) })
     const { verdict: status, reason } = await moveFromRefunding(sql, payment.id, stands)
     const [before, after] = [
       { status: 'held', reason: 'refunding' },
@@ -248,9 +248,9 @@ function standsAs(
   { before, word, isMinting }: { before: Evidence | null; word: Word | null; isMinting: boolean },
 ): Word {
   const heldFor = before?.heldFor === undefined ? null : (before.heldFor as string | null)
-  const stood = before?.blockHash === blockHash ? before?.stoodAs : null
-  if (stood === 'held' && heldFor !== null) return { verdict: 'held', reason: heldFor }
-  if (stood === 'minting' && isMinting) return { verdict: 'minting', reason: null }
+  const formerState = before?.blockHash === blockHash ? before?.stoodAs : null
+  if (formerState === 'held' && heldFor !== null) return { verdict: 'held', reason: heldFor }
+  if (formerState === 'minting' && isMinting) return { verdict: 'minting', reason: null }
   if (from === null && word?.verdict !== 'dismissed') return { verdict: 'held', reason: 'unattributed' }
   if (word) return word.verdict === 'accepted' ? { ...word, reason: null } : word
   return { verdict: 'seen', reason: null }
@@ -275,11 +275,11 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   // Our own header first, because one provider could date that block too early.
   const lastLost =
     upToBlock === null ? null : ((await readBlock(deps.pool, upToBlock)) ?? (await deps.chain.block(upToBlock)))
-  const shared = { ...(await readSettled(deps)), believesOne: await believesOne(deps) }
-  if (upToBlock === null) return { ...shared, lost: null }
+  const facts = { ...(await readSettled(deps)), believesOne: await believesOne(deps) }
+  if (upToBlock === null) return { ...facts, lost: null }
   // If that block does not exist yet, everything that was lost is older than now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
-  return { ...shared, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
+  return { ...facts, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
 }
 
 /** The newest block that is settled and followed, so that we know all mints up to it. If the chain has no finality, it is at least 64 blocks deep. */
@@ -287,10 +287,10 @@ async function readSettled(deps: RefundDeps): Promise<Pick<RefundHorizon, 'final
   const { finality } = deps.rules
   const cursor = await readCursor(deps.pool)
   const depth = Math.max(FINAL_DEPTH, typeof finality === 'number' ? finality : 0)
-  const found = cursor && (await lookAtFinality(deps, cursor, depth))
-  const words = finalityInWords(found)
+  const sighting = cursor && (await lookAtFinality(deps, cursor, depth))
+  const words = finalityInWords(sighting)
   const note = words && `${words.says}. ${words.todo}`
-  return { final: isSettled(found) ? { number: found.firm, time: found.time } : null, note }
+  return { final: isSettled(sighting) ? { number: sighting.firm, time: sighting.time } : null, note }
 }
 
 /** Checks that a refund of a payment is safe. The payment must be locked. */

@@ -74,26 +74,26 @@ export const confirmProposal = defineAct({
   fields: ANSWER,
   onChain: true,
   asks: 'Confirm it? The service does it now.',
-  run: (deps: EveryPart, actor, asked) =>
-    answer(deps, actor, asked, async (sql, proposal): Promise<ConfirmedProposal | OperatorRefusal> => {
+  run: (deps: EveryPart, actor, request) =>
+    answer(deps, actor, request, async (sql, proposal): Promise<ConfirmedProposal | OperatorRefusal> => {
       const { id, proposedBy } = proposal
-      const known = actOf(proposal.act)
-      if (!known) return refuseAct('unavailable', `This version does not know the action ${proposal.act}.`)
+      const action = actOf(proposal.act)
+      if (!action) return refuseAct('unavailable', `This version does not know the action ${proposal.act}.`)
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
       if (!(await proposals.isMakerLive(sql, id, digestsOf(deps.environmentKeys))))
         return refuseAct('conflict', 'The key that proposed it was revoked or has expired. Propose it again.')
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
       // Runs in one transaction, so that an act that ran always has a confirmed proposal, even if this process dies.
-      const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
-      if (!isOperatorRefusal(done)) {
+      const result = await action.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
+      if (!isOperatorRefusal(result)) {
         await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
-        return { id, state: 'confirmed', act: proposal.act, done }
+        return { id, state: 'confirmed', act: proposal.act, done: result }
       }
       // If the act may succeed later, the proposal stays open.
-      if (done.because === 'notYet' || done.because === 'unavailable') return done
-      await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
-      return refuseAct('conflict', `It can no longer be done. ${done.message}`)
+      if (result.because === 'notYet' || result.because === 'unavailable') return result
+      await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: result.message })
+      return refuseAct('conflict', `It can no longer be done. ${result.message}`)
     }),
   says: ({ act, done }) => `Confirmed. ${resultLine(actOf(act)?.operation ?? {}, done)}`,
 })
@@ -106,10 +106,10 @@ export const refuseProposal = defineAct({
   examples: ['proposals refuse <proposal> --reason "too much" --yes'],
   fields: ANSWER,
   asks: 'Refuse it?',
-  run: (deps: LedgerDb, actor, asked) =>
-    answer(deps, actor, asked, async (sql, { id, act, proposedBy }) => {
+  run: (deps: LedgerDb, actor, request) =>
+    answer(deps, actor, request, async (sql, { id, act, proposedBy }) => {
       await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
-      const [before, { reason }] = [{ act, proposedBy }, asked]
+      const [before, { reason }] = [{ act, proposedBy }, request]
       await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
       return { id, state: 'refused' }
     }),
