@@ -103,7 +103,7 @@ describe('a residue of several', () => {
   it('is split into several parts in one action, all or none', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, 5n])
     const none = await attribute(id, { transfers: [{ txHash: txs[0] }, { txHash: txs[0] }] })
-    assert.match(none.json.error, /another payment already/)
+    assert.match(none.json.error, /already another payment/)
     assert.equal((await show(id)).parts.length, 0)
     const both = await attribute(id, { transfers: `${txs[0]},${txs[1]}#1` })
     assert.equal(both.status, 200, both.text)
@@ -160,7 +160,7 @@ describe('a residue of several', () => {
       assert.ok(answer.status === 400 || answer.status === 409, answer.text)
       return answer.json.error
     }
-    assert.match(await refusalOf({ txHash: txs[0], innerIndex: 1 }), /another payment already/)
+    assert.match(await refusalOf({ txHash: txs[0], innerIndex: 1 }), /already another payment/)
     assert.match(await refusalOf({ txHash: other, innerIndex: 1 }), /did not arrive/)
     assert.match(await refusalOf({ txHash: plain, innerIndex: 1 }), /did not arrive/)
     assert.match(await refusalOf({ txHash: txs[1], transfers: [] }), /transfers must be a list/)

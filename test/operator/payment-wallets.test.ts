@@ -127,7 +127,7 @@ describe('the payments wallet', () => {
     assert.match((await takeBack(13)).json.error, /already see it/)
     await change(world.at(14))
     await change(world.at(15))
-    assert.match((await takeBack(14)).json.error, /entered last/)
+    assert.match((await takeBack(14)).json.error, /latest change/)
     for (const account of [15, 14]) {
       const done = await takeBack(account)
       const says = `Cancelled. Buyers keep paying to ${world.at(13)}.`

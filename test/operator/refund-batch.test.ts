@@ -46,7 +46,7 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   const refusals = early.json.results.map(({ refusal }: { refusal: string | null }) => refusal)
   assert.deepEqual([refusals[0], refusals[3]], [null, null])
   assert.match(refusals[1], /is minted/)
-  assert.match(refusals[2], /named by its transaction hash/)
+  assert.match(refusals[2], /as its transaction hash/)
   assert.deepEqual([await told(first), await told(second)], ['held refunding', 'held refunding'])
   assert.deepEqual((await prepare([])).status, 400)
   for (let i = 0; i < 66; i++) await world.chain.mine()

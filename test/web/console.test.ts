@@ -302,7 +302,7 @@ describe('the console', { skip: noBrowser }, () => {
     const before = receiver.received.length
     await page.getByRole('button', { name: 'Send again…' }).click()
     await confirm('Send again')
-    await dialog().getByText('It is sent again within seconds').waitFor()
+    await dialog().getByText('sends it again within seconds').waitFor()
     await confirm('Done')
     await until('it came again', async () => receiver.received.length > before)
 
