@@ -63,7 +63,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'The judge asks it only of a tier that is not open.',
   },
   {
-    file: 'src/domain/payment.ts',
+    file: 'src/domain/judgement.ts',
     line: "holdingToken === null || (holdingToken === token && holding.kind === 'read' && holding.amountWei >= holdingWei)",
     mutator: 'ConditionalExpression',
     put: 'true',

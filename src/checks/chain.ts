@@ -15,7 +15,7 @@ import { foundInWords, VOICES } from '../domain/finality.ts'
 import type { EvidenceMode, FoundMode } from '../domain/observed.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import type { Address } from '../domain/units.ts'
-import { finalityInWords, isContradiction, isSettled, lookAtFinality } from '../follower/finality.ts'
+import { finalityInWords, isContradiction, isSettled, lookAtFinality } from '../follower/followed-finality.ts'
 import {
   type Answer,
   type Checks,

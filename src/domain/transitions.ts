@@ -1,6 +1,6 @@
 // A payment's states and moves: from which state to which, who makes the move, and why. No other move exists, because every statement that changes a
 // state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws the table. Pure.
-import { DECIDABLE_REASONS, type HoldReason, type IgnoreReason, JUDGED_REASONS } from './payment.ts'
+import { DECIDABLE_REASONS, type HoldReason, type IgnoreReason, JUDGED_REASONS } from './judgement.ts'
 
 export const PAYMENT_STATES = [
   'seen',

@@ -19,7 +19,7 @@ import {
 } from '../ports/contexts.ts'
 import { ChainFault, orNull, PartedFault } from '../ports/faults.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
-import { blocksAt } from './finality.ts'
+import { blocksAt } from './followed-finality.ts'
 import {
   askOthers,
   assertNotHalted,

@@ -25,7 +25,7 @@ import type { ChainReader, ProviderReader } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
-import { type Contradiction, isContradiction, lookAtFinality } from './finality.ts'
+import { type Contradiction, isContradiction, lookAtFinality } from './followed-finality.ts'
 
 /**
  * Ends a run because the chain is not the one that the ledger followed. `noted`: true if a sealed halt is already on record. `confirmed`: false if

@@ -13,7 +13,7 @@ import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
-import { blocksAt, finalityInWords } from './finality.ts'
+import { blocksAt, finalityInWords } from './followed-finality.ts'
 import { assertOwnChain, assertSameGenesis, HaltFault } from './halt.ts'
 
 type HistoriesContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>> & Logging

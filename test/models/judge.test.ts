@@ -1,10 +1,10 @@
-// The verdict on a payment: the code of src/domain/payment.ts and the second reading of the rules agree over random facts.
+// The verdict on a payment: the code of src/domain/judgement.ts and the second reading of the rules agree over random facts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { judgePayment, type PaymentFacts, type Verdict } from '../../src/domain/judgement.ts'
 import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../src/domain/payers/known-wallets.ts'
 import type { ContractWalletMode as Mode, PayerCode } from '../../src/domain/payers/payer.ts'
-import { judgePayment, type PaymentFacts, type Verdict } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { listedBy } from '../../src/domain/payment.ts'
+import { listedBy } from '../../src/domain/judgement.ts'
 import { byPlace } from '../../src/domain/sale/place.ts'
 import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
 import { cases } from '../support/property.ts'

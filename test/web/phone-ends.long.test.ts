@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import type { HoldReason } from '../../src/domain/payment.ts'
+import type { HoldReason } from '../../src/domain/judgement.ts'
 import { words } from '../../web/src/words/payment.ts'
 import { installWallet } from '../support/browser-wallet.ts'
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'

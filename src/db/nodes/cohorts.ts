@@ -1,6 +1,6 @@
 // Cohorts as the ledger followed them. For reorganisations we keep each cohort's state after every recent block.
 import type { FactoryEvent } from '../../domain/observed.ts'
-import { VALID_FOR_SEC_MAX } from '../../domain/refunds.ts'
+import { VALID_FOR_SEC_MAX } from '../../domain/refund-safety.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 

@@ -1,7 +1,8 @@
 // Payments on the operator's desk: lists, one payment with everything we know about it, and the operator's verdicts. A verdict by hand stays with the
 // payment and survives a reorganisation. We never change such a verdict, but a later verdict may follow.
+
+import type { Evidence } from '../../domain/judgement.ts'
 import type { Proof } from '../../domain/observed.ts'
-import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'

@@ -1,6 +1,6 @@
 // The payments that wait for something of the service: a verdict, another look, a proof or a mint. Each function answers one question. All read in the
 // order of the chain, and only payments in a block whose sender is known.
-import { type HoldReason, PLACELESS } from '../../domain/payment.ts'
+import { type HoldReason, PLACELESS } from '../../domain/judgement.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { payerChanged } from './payers.ts'
 import { maySkipAgain, waitsToBeRetried } from './retries.ts'

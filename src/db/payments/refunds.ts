@@ -1,6 +1,6 @@
 // Recorded refunds and commissions, each with the transaction that proves it. The operator's own wallet sent that transaction; nothing here sends.
 // Until its block is final a reorganisation may remove the transaction, and the record with it.
-import type { Evidence, HoldReason } from '../../domain/payment.ts'
+import type { Evidence, HoldReason } from '../../domain/judgement.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'

@@ -1,6 +1,7 @@
 // Payments: transfers to the payments wallets, their states, and every verdict on them with its evidence.
+
+import type { HoldReason, IgnoreReason } from '../../domain/judgement.ts'
 import type { Incoming, Outflow, Proof, Transfer } from '../../domain/observed.ts'
-import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
 import { type NodeTier, type NodeTierFacts, nodeTierOf } from '../../domain/tiers.ts'
 import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'

@@ -1,6 +1,6 @@
 // The places of tiers: what is sold, what undecided payments reserve, and what a supply or the contract's cap leaves. Hold the tier's lock (lock-order.ts)
 // while you count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the ledger.
-import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
+import { PLACE_RESERVED_SEC } from '../../domain/judgement.ts'
 import type { Place } from '../../domain/sale/place.ts'
 import { selectTier, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'

@@ -1,7 +1,8 @@
 // The payments wallets: each wallet's balance according to the ledger, and the residues that the balance check found. Triggers maintain the balances,
 // so a read costs the same in a large ledger.
+
+import type { Evidence } from '../../domain/judgement.ts'
 import type { Proof } from '../../domain/observed.ts'
-import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { applyAttributions } from './attributions.ts'

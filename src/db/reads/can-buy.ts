@@ -1,7 +1,8 @@
 // Reads the facts about a wallet that is about to buy: the nodes and payments that count, and anything that would send its payment to review. Nothing
 // here writes.
+
+import type { Listed } from '../../domain/judgement.ts'
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
-import type { Listed } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'

@@ -1,6 +1,6 @@
 // The public reads of payments, by transaction and by payer. Nothing here writes, and nothing reveals who is on the operator's deny list. A payment
 // from such a wallet looks like any other that waits for a review.
-import { PLACELESS } from '../../domain/payment.ts'
+import { PLACELESS } from '../../domain/judgement.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { type Assurance, assuranceOf } from '../payments/assurance.ts'

@@ -1,7 +1,8 @@
 // The operator's allowlists: rows are added, never changed, and a list can be published. A wallet's allocation is found by index, and its proof needs only a few parts of the
 // tree, so an answer costs as little for a million rows as for ten.
+
+import type { ListUse } from '../../domain/judgement.ts'
 import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlists.ts'
-import type { ListUse } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'

@@ -1,6 +1,6 @@
 // Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
 // payment that is otherwise in order, so no rule is written twice. Pure.
-import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
+import { judgePayment, type Listed, type PaymentFacts } from '../judgement.ts'
 import type { Place } from '../sale/place.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, isoOf, type Wei, wei } from '../units.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../db/payments/refunds.ts'
 import type { Block } from '../../domain/observed.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
-import { readFinality } from '../../follower/finality.ts'
+import { readFinality } from '../../follower/followed-finality.ts'
 import type { TransactionView } from '../../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../../ports/contexts.ts'
 

@@ -1,7 +1,7 @@
 // What a verdict keeps of the facts by which it was reached.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgePayment, type PaymentFacts } from '../../../src/domain/payment.ts'
+import { judgePayment, type PaymentFacts } from '../../../src/domain/judgement.ts'
 import { wei } from '../../../src/domain/units.ts'
 import { contract, good, LIST, listedFor, sale, TOKEN, tier } from './facts.ts'
 

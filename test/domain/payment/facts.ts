@@ -1,5 +1,5 @@
 // The facts of a payment for tests of the rules.
-import type { PaymentFacts } from '../../../src/domain/payment.ts'
+import type { PaymentFacts } from '../../../src/domain/judgement.ts'
 import type { TierVersion } from '../../../src/domain/tiers.ts'
 import { address, type Hash, hash, wei } from '../../../src/domain/units.ts'
 

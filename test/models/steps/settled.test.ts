@@ -1,10 +1,10 @@
-// The height up to which a run judges and mints: settledHeight of src/follower/finality.ts, with every FINALITY, with and without a guard that can be used, and while histories differ,
+// The height up to which a run judges and mints: settledHeight of src/follower/followed-finality.ts, with every FINALITY, with and without a guard that can be used, and while histories differ,
 // is the one of the second reading.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin } from '../../../src/db/core/sql.ts'
-import { settledHeight } from '../../../src/follower/finality.ts'
+import { settledHeight } from '../../../src/follower/followed-finality.ts'
 import { openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { look, type Said } from '../voices/finality.ts'

@@ -1,11 +1,11 @@
-// Finality and halts by what providers say: src/follower/finality.ts and halt.ts, with blocks at the edges of age and depth, and providers that agree,
+// Finality and halts by what providers say: src/follower/followed-finality.ts and halt.ts, with blocks at the edges of age and depth, and providers that agree,
 // contradict or are silent in every place, find what the second reading finds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { readFinalized } from '../../../src/db/blocks/halts.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { isSettled, lookAtFinality, readFinality } from '../../../src/follower/finality.ts'
+import { isSettled, lookAtFinality, readFinality } from '../../../src/follower/followed-finality.ts'
 import { askOthers, HaltFault, noteFinalized } from '../../../src/follower/halt.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault, ProofFault } from '../../../src/ports/faults.ts'

@@ -1,7 +1,7 @@
 // Prepares the refunds of all payments that are held for one reason and were paid before a time: first a preview, then the act, which names the
 // preview's sum. Each payment is judged and held as if it were the only one. It sends nothing and never could.
 import { type HeldPayment, readHeldBefore } from '../../../db/payments/refunds.ts'
-import { DECIDABLE_REASONS } from '../../../domain/payment.ts'
+import { DECIDABLE_REASONS } from '../../../domain/judgement.ts'
 import { inEther } from '../../../domain/units.ts'
 import { inUtc } from '../../../lib/times.ts'
 import { type Actor, fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'

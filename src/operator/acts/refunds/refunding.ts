@@ -16,16 +16,16 @@ import {
   withdrawRefunding,
 } from '../../../db/payments/refunds.ts'
 import { FINAL_DEPTH } from '../../../domain/finality.ts'
-import type { Evidence, HoldReason } from '../../../domain/payment.ts'
+import type { Evidence, HoldReason } from '../../../domain/judgement.ts'
 import {
   type FinalBlock,
   isRefundSafe,
   judgeRefund,
   type RefundSafety,
   VALID_FOR_SEC_MAX,
-} from '../../../domain/refunds.ts'
+} from '../../../domain/refund-safety.ts'
 import { mayMove } from '../../../domain/transitions.ts'
-import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/finality.ts'
+import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/followed-finality.ts'
 import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'
 import type {
   ChainRead,

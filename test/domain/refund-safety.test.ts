@@ -1,7 +1,7 @@
 // The safety of a refund: decided at a final block, never from missing data.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRefundSafe, judgeRefund, type RefundFacts } from '../../src/domain/refunds.ts'
+import { isRefundSafe, judgeRefund, type RefundFacts } from '../../src/domain/refund-safety.ts'
 
 const FACTS: RefundFacts = {
   final: { number: 100, time: 5_000 },

@@ -8,7 +8,7 @@ import {
   PLACE_RESERVED_SEC,
   refuseTransfer,
   retryTimeOf,
-} from '../../src/domain/payment.ts'
+} from '../../src/domain/judgement.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
 import { wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
