@@ -79,7 +79,7 @@ export function testRefundAll(opened: ConsoleUnderTest): void {
     await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
     await dialog().getByLabel('Only payments before this time').fill('4000000000')
     await dialog().getByLabel('Only show what would happen').selectOption('no')
-    await dialog().getByLabel('The sum that the preview named').fill('0.010000000000000016')
+    await dialog().getByLabel('The sum that the preview showed').fill('0.010000000000000016')
     // Only a final block's payment is in a file, so the test adds one.
     const transactions = [{ to: wellKnown.paymentAddress, value: '7', data: '0x' }]
     await page.route('**/refunds/prepare-all', async (route) => {
