@@ -102,7 +102,7 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
       const txHash = hashOf(reason)
       await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state: 'held', reason })
       await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
-      await page.locator('.notice.held').getByText(sentenceOf(reason)).waitFor()
+      await page.locator('.held').getByText(sentenceOf(reason)).waitFor()
       await look(page)
     }
     for (const state of ['refunded', 'dismissed'] as const) {

@@ -355,9 +355,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     }
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).tap()
-    await page.getByRole('dialog').getByText('Or pay by hand.').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).tap()
-    await page.getByLabel('QR or by hand').tap()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).tap()
     const [amount, to, chainId] = [await copied('amount, exactly'), await copied('to'), await copied('chain id')]
     assert.deepEqual([amount, to, chainId], ['0.01', getAddress(wellKnown.paymentAddress), '31337'])
     assert.deepEqual(await violations(page), [])
