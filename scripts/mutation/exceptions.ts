@@ -103,7 +103,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     line: "export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'bytes')",
     mutator: 'StringLiteral',
     put: '""',
-    reason: "viem returns bytes for everything but 'hex'.",
+    reason: "Viem returns bytes for everything but 'hex'.",
   },
   {
     file: 'src/chain/prove/breath.ts',

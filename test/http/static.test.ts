@@ -251,6 +251,14 @@ test('people get a not-found page or the page without the last slash, programs t
       /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-/,
     )
   }
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const { headers } = await ask('/nowhere', { headers: { ...html.headers, 'accept-encoding': encoding } })
+    assert.deepEqual(
+      [headers.get('content-encoding') ?? 'identity', headers.get('vary')],
+      [encoding, 'accept-encoding'],
+    )
+    assert.ok(Number(headers.get('content-length')) < 20_000 || encoding === 'identity', `short as ${encoding}`)
+  }
   for (const [path, location] of [
     ['/owner/', '/owner'],
     ['/node/7//?from=x', '/node/7?from=x'],

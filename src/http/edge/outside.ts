@@ -1,6 +1,8 @@
 // Answers a person's request for a page if no route matches. A path with an extra trailing slash redirects to the page, and an unknown path gets a
 // page that says so. Programs get the error envelope as usual.
 import type { IncomingMessage } from 'node:http'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { encodingFor } from './encoding.ts'
 import type { Reply } from './reply.ts'
 import type { Router } from './router.ts'
 
@@ -10,6 +12,7 @@ export type AnswerAsPage = (reply: Reply, request: IncomingMessage) => boolean
 /** Builds the answers to requests for pages that do not exist. */
 export function pageAnswers(router: Router, notFound: { html: string; policy: string }): AnswerAsPage {
   const body = Buffer.from(notFound.html)
+  const forms = { identity: body, gzip: gzipSync(body), br: brotliCompressSync(body) }
   return (reply, { method, url = '', headers }) => {
     if ((method !== 'GET' && method !== 'HEAD') || !headers.accept?.includes('text/html')) return false
     const target = withoutSlash(url)
@@ -17,11 +20,15 @@ export function pageAnswers(router: Router, notFound: { html: string; policy: st
     reply.header('cache-control', 'no-store')
     if (target !== null && typeof match !== 'string' && match.route.contentType?.startsWith('text/html'))
       reply.header('location', target).send(308)
-    else
+    else {
+      const encoding = encodingFor(headers['accept-encoding']?.toString() ?? '')
       reply
         .header('content-security-policy', notFound.policy)
         .header('content-type', 'text/html; charset=utf-8')
-        .send(404, body)
+        .header('vary', 'accept-encoding')
+      if (encoding !== 'identity') reply.header('content-encoding', encoding)
+      reply.send(404, forms[encoding])
+    }
     return true
   }
 }

@@ -161,17 +161,29 @@ export function register(desk: Desk, actor: Actor, given: Referral, reason: stri
   return { referral: next, changed: true }
 }
 
+/** What a list changes for a code. */
+function wordsOf(now: Referral, before: Referral | undefined): string {
+  if (!before) return `${now.code}: new, ${now.commissionBps / 100} % to ${now.payee}`
+  const words: string[] = []
+  for (const term of ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as const)
+    if (now[term] !== before[term]) words.push(`${term} ${before[term] ?? '-'} -> ${now[term] ?? '-'}`)
+  return `${now.code}: ${words.length > 0 ? words.join(', ') : 'no change'}`
+}
+
 /** A list of codes: all of them, or none if one of them is there twice. */
 export function registerAll(desk: Desk, actor: Actor, all: Referral[], reason: string | null) {
   const names = new Set(all.map(({ code }) => code.toLowerCase()))
   if (names.size < all.length) return 'invalid'
   let changed = 0
+  const first: string[] = []
   for (const one of all) {
+    const before = latestOf(desk, one.code.toLowerCase())
     const done = register(desk, actor, one, reason)
     if (done === 'invalid') return done
     if (done.changed) changed++
+    first.push(wordsOf(done.referral, before))
   }
-  return { codes: all.length, changed }
+  return { codes: all.length, changed, dryRun: false, first }
 }
 
 /** What the public sees of a code, at a block's time. */
