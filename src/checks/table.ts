@@ -1,5 +1,5 @@
-// Every check, by its name. The start and the doctor make them. ops/prometheus/alerts.yaml has their alerts, and docs/RUNBOOK.md a section for each
-// alert.
+// Every check, by its name, so that a test can compare the alerts with ops/prometheus/alerts.yaml and docs/RUNBOOK.md. boot/preflight.ts chooses those of
+// the start; the doctor makes all.
 import { FACTORY_CHECKS, PROVIDER_CHECKS } from './chain.ts'
 import type { Check } from './check.ts'
 import { DATABASE_CHECKS, REACHED } from './database.ts'

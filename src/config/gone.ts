@@ -1,6 +1,6 @@
 // Settings of earlier releases. The start names each that is still set, with what replaces it.
 import { FUNDS_WARN_TRANSACTIONS } from '../domain/funds.ts'
-import { VALID_FOR_SEC } from '../domain/refund-safety.ts'
+import { VALID_FOR_SEC } from '../domain/send.ts'
 
 export interface GoneSetting {
   /** Appended to the setting's name. */

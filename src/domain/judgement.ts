@@ -1,4 +1,4 @@
-// Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts first, and stores evidence
+// Judges a payment: a list of refusals, cheapest first, each named after its rule. domain/tiers.ts selects the tier. Pure: the caller reads facts first, and stores evidence
 // afterwards. A payment must never pass if something could not be checked. Room in a wallet is checked again when a released payment continues
 // (passes/steps/judge-page.ts, acceptIfRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
@@ -133,7 +133,7 @@ export function refuseTransfer(
 
 const REASON_NOT_SOLD = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
-/** Judges a payment (specification: payment policy). Order matters: the first refusing rule gives the reason. */
+/** Judges a payment. Order matters: the first refusing rule gives the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
   const refusal = judgeTransfer(facts)
   if (refusal) return refusal

@@ -2,6 +2,15 @@
 // decides.
 import { larger, smaller } from './units.ts'
 
+/**
+ * How long a signed call is valid, in seconds of block time. A shorter time expires before a busy chain has room for the call; a longer one delays a
+ * refund by as much.
+ */
+export const VALID_FOR_SEC = 900
+
+/** The longest validity of a signed call, in seconds of block time, that an earlier release or another ledger may have chosen. */
+export const VALID_FOR_SEC_MAX = 3_600
+
 export interface Outstanding {
   nonce: number
   attempts: number

@@ -16,16 +16,7 @@ export const PAYMENT_STATES = [
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /** The part of the service that makes a move: a step of a pass, the operator, or a rebuild. */
-export type Mover =
-  | 'store'
-  | 'reconcile'
-  | 'rewind'
-  | 'balanceCheck'
-  | 'judge'
-  | 'mint'
-  | 'refunds'
-  | 'operator'
-  | 'rebuild'
+export type Mover = 'store' | 'rewind' | 'balanceCheck' | 'judge' | 'mint' | 'refunds' | 'operator' | 'rebuild'
 
 export interface Move {
   by: readonly Mover[]
@@ -175,7 +166,7 @@ export const MOVES = {
     why: 'A signed transaction that mints its node is stored.',
   },
   recordMint: {
-    by: ['store', 'balanceCheck', 'operator', 'reconcile'],
+    by: ['store', 'balanceCheck', 'operator'],
     from: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
     to: ['minted'],
     why: 'Its node is on the chain, by any minter.',

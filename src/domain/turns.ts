@@ -1,4 +1,4 @@
-// Computes the times of a cohort's turns: which past turns are owed, which the contract's owner declared not owed, and which blocks they fall into. A
+// Computes the times of a cohort's turns: which past turns are owed, which the contract's owner declared not owed, and which blocks they fall into; credit.ts computes the amounts. A
 // turn's seed is from the first block at or after its due time. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'

@@ -6,7 +6,7 @@ import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, KnownError, kindOf } from '../lib/errors.ts'
 import { type OperatorRefusal, type Problem, type RefusedBecause, withFieldNames } from '../operator/act.ts'
 
-/** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
+/** The statuses of errors, as api/openapi.yaml has them. */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
 
 /** The operator's act provides the message itself. */
@@ -50,7 +50,7 @@ const REFUSALS = {
   challengeLapsed: [401, 'The challenge was used or has expired: try again.'],
   passkeyRefused: [401, 'The service does not know this passkey, or its signature is wrong.'],
   wrongKey: [401, 'Unauthorized.'],
-  // 403: sync is the only public route that returns it (specification, section 7). In the operator's routes the message names what the key lacks.
+  // 403: sync is the only public route that returns it. In the operator's routes the message names what the key lacks.
   notYours: [403, 'The chain shows another wallet as the owner of that node.'],
   forbidden: [403, OWN_WORDS],
   // 404

@@ -1,4 +1,4 @@
-// All endpoints, in the order of the specification. A route exists only if it has a line here.
+// All endpoints, in the order of api/openapi.yaml. A route exists only if it has a line here.
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { passkeyRoutes } from './routes/admin/passkeys.ts'

@@ -1,7 +1,7 @@
 // Cohorts as the ledger followed them. For reorganisations we keep each cohort's state after every recent block.
 import type { FactoryEvent } from '../../domain/observed.ts'
-import { VALID_FOR_SEC_MAX } from '../../domain/refund-safety.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
+import { VALID_FOR_SEC_MAX } from '../../domain/send.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 function columns(sql: Sql) {

@@ -42,7 +42,7 @@ type NodeMinted = Pick<NewNode, 'nodeId' | 'proof'>
 
 /**
  * Stores transfers of nodes and gives each node its last owner. If the ledger lacks the node, skips the transfer, because following must not stop at
- * it. The reconciler stores it when it finds the node.
+ * it. Both are stored when the block of the mint is read again (mending/compare.ts).
  */
 export async function insertOwnershipChanges(sql: Sql, transfers: readonly OwnershipChange[]): Promise<void> {
   if (transfers.length === 0) return

@@ -235,7 +235,7 @@ async function markMinted(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Mi
   const chosenRows = sql`
     SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
     FROM ${rows} JOIN payments p ON p.id = r."paymentId"
-    LEFT JOIN LATERAL (
+    LEFT JOIN LATERAL ( -- The last version that had begun by the payment's block; if none had, the first to begin after it.
       SELECT tier_id, version FROM tiers, LATERAL (SELECT CASE WHEN from_block <= p.block_number THEN 1 ELSE -1 END AS sign) begun
       WHERE tier_no = r."tierNo" AND from_block IS NOT NULL ORDER BY sign DESC, sign * from_time DESC, sign * version DESC LIMIT 1) t ON true`
   const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),

@@ -13,7 +13,7 @@ import { countPlaces, tiersNow } from '../payments/supply.ts'
 import { readTierPlans, readTierVersions } from '../sale/tiers.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
-/** The maximum number of entries in a list (specification, section 8). */
+/** The maximum number of entries in a list. */
 export const ENTRIES_MAX = 200
 
 export const NODE_TABLES =

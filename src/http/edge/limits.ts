@@ -1,5 +1,5 @@
-// Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute (specification, section 8). Each instance has its
-// own counters. Memory is limited under any load. A counter is never forgotten before its window ends, because the caller would then start again from
+// Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute. Each route sets its own
+// limit, and pipeline.ts applies it. Each instance has its own counters. Memory is limited under any load. A counter is never forgotten before its window ends, because the caller would then start again from
 // zero.
 import { hash, randomUUID } from 'node:crypto'
 import type { Client } from './client-address.ts'

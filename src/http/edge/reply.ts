@@ -207,7 +207,7 @@ function matches(header: string | undefined, etag: string): boolean {
   })
 }
 
-/** Sets the headers of every answer from a limited endpoint (specification, section 8), and the matching IETF fields. */
+/** Sets the headers of every answer from a limited endpoint, and the matching IETF fields. */
 export function setRateHeaders(reply: Reply, state: LimitState): void {
   reply.header('x-ratelimit-limit', String(state.limit))
   reply.header('x-ratelimit-remaining', String(state.remaining))

@@ -6,7 +6,7 @@ import type { HttpSettings } from '../deps.ts'
 import { type Cookies, writeCookie } from './cookies.ts'
 import { derivedKeys, sign, verify } from './signed.ts'
 
-/** Seven days from sign-in (specification, section 5). */
+/** Seven days from sign-in. */
 const SESSION_SEC = 7 * 24 * 60 * 60
 /** How long a nonce is valid: long enough to find the wallet, short enough that a stolen nonce is stale. A nonce has 128 bits. */
 const NONCE_SEC = 10 * 60

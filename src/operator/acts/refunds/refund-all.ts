@@ -1,4 +1,4 @@
-// Prepares the refunds of all payments that are held for one reason and were paid before a time: first a preview, then the act, which names the
+// Prepares the refunds of all payments that are held for one reason and were paid before a time: first a preview, then the action, with the
 // preview's sum. Each payment is judged and held as if it were the only one. It sends nothing and never could.
 import { type HeldPayment, readHeldBefore } from '../../../db/payments/refunds.ts'
 import { DECIDABLE_REASONS } from '../../../domain/judgement.ts'

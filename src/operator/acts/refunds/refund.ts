@@ -1,6 +1,6 @@
 // Records that the operator refunded a payment from a wallet of their own. Only the chain counts as proof: a successful transfer in a canonical
 // block, to the payer, of exactly the amount, not before the payment. It may be the transaction itself, or an inner call (from a Safe, for example)
-// that the provider's trace proves. A refund on chain is always recorded; if it was sent too early, that raises an alarm. It sends nothing and never
+// that the provider's trace proves. When a refund is safe: domain/refund-safety.ts. A refund on chain is always recorded; if it was sent too early, that raises an alarm. It sends nothing and never
 // could.
 import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { isExpelled } from '../../../db/nodes/nodes.ts'

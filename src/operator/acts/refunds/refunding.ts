@@ -17,13 +17,8 @@ import {
 } from '../../../db/payments/refunds.ts'
 import { FINAL_DEPTH } from '../../../domain/finality.ts'
 import type { Evidence, HoldReason } from '../../../domain/judgement.ts'
-import {
-  type FinalBlock,
-  isRefundSafe,
-  judgeRefund,
-  type RefundSafety,
-  VALID_FOR_SEC_MAX,
-} from '../../../domain/refund-safety.ts'
+import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety } from '../../../domain/refund-safety.ts'
+import { VALID_FOR_SEC_MAX } from '../../../domain/send.ts'
 import { mayMove } from '../../../domain/transitions.ts'
 import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/followed-finality.ts'
 import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'

@@ -1,5 +1,5 @@
-// The two-person rule: the amount above which a second person is needed for releases, refunds, and acts that let held payments through. While it is
-// set, changes of credit terms and payments wallets always need one. The rule is in the ledger, for all instances; it is off until set.
+// The two-person rule: the amount above which a second person is needed for releases, refunds, commission files, grants, and all else that lets
+// held payments through. operator/guard.ts compares the sum. While it is set, changes of credit terms and payments wallets always need one. The rule is in the ledger, for all instances; it is off until set.
 import { lockState, writeState } from '../../../db/core/state.ts'
 import { inEther, type Wei } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
