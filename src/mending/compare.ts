@@ -100,7 +100,11 @@ export async function compareBlock(
   const { pool } = ctx
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
-  const { missing, surplus } = await compareRange(pool, read)
+  const comparison = await compareRange(pool, read)
+  const { surplus } = comparison
+  // The ledger keeps no old headers.
+  const isKept = (await readBlock(pool, number)) !== null
+  const missing = comparison.missing.filter(({ part }) => isKept || part !== 'header')
   const parts = [...missing, ...surplus].map(({ part }) => part)
   const proof = (await isProven(pool)) ? 'proven' : 'agreed'
   // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.

@@ -110,6 +110,8 @@ test('a mint by one provider’s word earns nothing until another confirms it, i
   )
   assert.match(trusted.note ?? '', /0\.0005 ether was earned by mints that only one provider reports\./)
 
+  // The header of the mint's block may be gone by then.
+  await world.pool`DELETE FROM blocks WHERE number <= (SELECT max(block_number) FROM nodes)`
   second.rule = () => undefined
   const agreed = await file()
   assert.deepEqual([agreed.sendNowWei, agreed.note], [String(2n * EARNED), null])

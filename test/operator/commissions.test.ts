@@ -213,6 +213,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   assert.match((await paid('one')).json.error, /pays more than once: give valueWei/)
   assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, true)
   assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, false)
+  assert.equal((await paid('one')).json.changed, false, 'not the transfer of another code')
   assert.match((await paid('two', { valueWei: String(BASIC / 20n) })).json.error, /one transfer proves one/)
   assert.match((await paid('two', { valueWei: '1' })).json.error, /does not pay that amount to a payee/)
   assert.equal((await paid('two', { valueWei: String(BASIC / 50n) })).json.changed, true)

@@ -51,7 +51,7 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
 
 /** The checkout's title and lead. */
 export const saidOf = (tier: TierRow): Said =>
-  isSold(tier)
+  isBuyable(tier)
     ? [`Buy ${tier.label}`, 'One transfer of the exact price. We check your wallet before you pay.']
     : [tier.label, standsOf(tier)]
 
@@ -107,7 +107,7 @@ const GWEI = 10n ** 9n
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
 function heroOf(head: string, facts: Served | null): string {
   const [last] = facts?.rounds ?? []
-  const prices = (facts?.tiers ?? []).filter(isSold)
+  const prices = (facts?.tiers ?? []).filter(isBuyable)
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
   const turn = cheapest && facts ? lastTurnOf(cheapest, facts) : undefined
   const perNode = turn ? BigInt(turn.amountWei) : last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
@@ -116,7 +116,7 @@ function heroOf(head: string, facts: Served | null): string {
   const reward =
     facts && last
       ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-        `<p>to each ${node} in the last round</p><p class="note">${often}${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
+        `<p>to each ${node} in ${turn ? 'its' : 'the'} last round</p><p class="note">${often}${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
       : ''
   const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest.priceWei, PRICE_FIGURES)} ETH`
   const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escapeHtml(sellerIn(facts))}</span></p>`
@@ -146,7 +146,7 @@ function spanOf(seconds: number): string {
 
 const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
 const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
-const isSold = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
+const isBuyable = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
 
 /** The newest turn of a tier. */
 const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
@@ -172,7 +172,7 @@ function checkoutOf(tier: TierRow, facts: Served): string {
     ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
       `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escapeHtml(networkOf(deployment))}</p>` +
       '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
-    : `<p class="notice">${standsOf(tier)}</p>`
+    : `<p class="notice">${isBuyable(tier) ? 'not on sale right now' : standsOf(tier)}</p>`
   return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
@@ -202,8 +202,8 @@ function cardsOf(facts: Served | null, main: string, most?: number): string {
 function cardOf(tier: TierRow, served: Served, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
-  const act = isSold(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
-  const mark = isSold(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
+  const act = isBuyable(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
+  const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
   const supplyFacts = supply ? `${remaining} of ${supply} left` : 'unlimited'
   const facts = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${supplyFacts}</dd></dl>`
   return (

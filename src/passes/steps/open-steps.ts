@@ -11,7 +11,7 @@ import type { LedgerDb } from '../../ports/contexts.ts'
 
 /**
  * Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. They open at the
- * followed block, not where the sale ended, because payments in between may have a verdict already, and that must stay true.
+ * followed block: an action of the operator or the owner ended the sale, and counts from then.
  */
 export async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const tierNos = await readAwaited(pool)

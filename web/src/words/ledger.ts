@@ -7,7 +7,7 @@ export const words = {
     buy: 'Buy a node',
     from: ', from {amount} ETH',
     earned: 'to each node in the last round',
-    earnedIn: 'to each {tier} node in the last round',
+    earnedIn: 'to each {tier} node in its last round',
     often: 'A round every {span}',
     sinceStart: '{amount} credited so far',
     nameIt: '(name your sale: BRAND_NAME)',

@@ -223,7 +223,7 @@ async function movedTo(deps: ChainRead, payee: Address, tx: MinedTransaction): P
   return all.filter(({ valueWei }) => valueWei > 0n)
 }
 
-/** A transfer that proves no other payout yet. If there is none, the transfer recorded for this code. */
+/** The transfer recorded for this code, so that the same request changes nothing. If there is none, one that proves no other payout yet. */
 async function choose(
   sql: Sql,
   code: string,
@@ -240,11 +240,11 @@ async function choose(
       else if (proves.commissionOf === code) move = transfer
     }
   }
+  if (move) return { transfer: move, isKnown: true }
   const [first] = free
   if (first && free.some(({ valueWei }) => valueWei !== first.valueWei))
     return refuseAct('invalid', `The transaction pays more than once: give ${fieldNamed('valueWei')}.`)
   if (first) return { transfer: first, isKnown: false }
-  if (move) return { transfer: move, isKnown: true }
   return refuseAct(
     'invalid',
     moves.length === 0
