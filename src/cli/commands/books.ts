@@ -3,8 +3,8 @@ import type { Command } from '../command.ts'
 
 const PERIOD = {
   month: { value: 'yyyy-mm', help: 'a month, by UTC' },
-  from: { value: 'moment', help: 'its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z' },
-  to: { value: 'moment', help: 'its last block, or the time before which it ends' },
+  from: { value: 'moment', help: 'the first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z' },
+  to: { value: 'moment', help: 'the last block, or the time before which the period ends' },
 }
 
 export const BOOKS: readonly Command[] = [

@@ -63,7 +63,7 @@ DEPLOYER_PRIVATE_KEY, or from the file in DEPLOYER_PRIVATE_KEY_FILE.`,
       },
       'min-wei': {
         value: 'amount',
-        help: 'the least that a node gets for a turn, which sets the floor (default: CREDIT_MIN_WEI)',
+        help: 'the minimum credit of a node for a turn; sets the default floor (default: CREDIT_MIN_WEI)',
       },
       'lowest-bps': { value: 'n', help: 'the lowest rate of a tier, in basis points (default: 10000)' },
       'floor-gwei': {

@@ -45,7 +45,7 @@ own.`,
     name: 'admin-keys revoke',
     after: 'admin-keys list',
     group: 'decide',
-    summary: 'revoke an admin key, a passkey or an invitation; it works on every instance within three seconds',
+    summary: 'revoke an admin key, a passkey or an invitation; takes effect on every instance within three seconds',
     details:
       'A revoked passkey ends its sessions. Keys of ADMIN_KEY are not in the ledger: remove their line, and restart.',
     args: [{ name: 'id', help: 'its id in the list: 7, passkey-3 or invitation-2', optional: true }],

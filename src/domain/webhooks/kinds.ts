@@ -100,7 +100,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['reorganisation'],
     data: ({ detail }) => ({ ...detail }),
   },
-  'passes.halted': { words: 'The passes are halted', asks: true, place: STATE, acts: ['halted'] },
+  'passes.halted': { words: 'Minting and crediting are halted', asks: true, place: STATE, acts: ['halted'] },
   'passes.stuck': {
     words: 'One block keeps stopping the passes',
     asks: true,
@@ -164,7 +164,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
   'role.lost': {
-    words: 'An account of ours lost its role on the contract',
+    words: 'The minter or distributor lost its role on the contract',
     asks: true,
     place: '/console/transactions',
     acts: ['roleLost'],
@@ -178,7 +178,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     data: ({ subject, detail }) => ({ ...detail, address: subject }),
   },
   'key.used': {
-    words: 'A key of ours was used elsewhere',
+    words: 'A key of the service was used elsewhere',
     asks: true,
     place: '/console/transactions',
     acts: ['foreignTransaction'],
@@ -196,7 +196,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['guardRefused'],
   },
   'keys.wrong': {
-    words: 'Repeated attempts with wrong admin keys',
+    words: 'Wrong admin keys, or a copied passkey',
     asks: true,
     place: AUDIT,
     acts: ['wrongAdminKeys', 'passkeyCopied'],
