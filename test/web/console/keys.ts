@@ -75,7 +75,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
     await go('Second person')
     await page.getByText('The rule is off').waitFor()
     await page.getByRole('button', { name: 'Set the amount…' }).click()
-    await dialog().getByLabel('The amount above which an act needs a second person').fill('0')
+    await dialog().getByLabel('The amount above which an action needs a second person').fill('0')
     await confirm('Set the amount')
     await confirm('Done')
     await page.getByText('A release or refund of more than 0 ETH').waitFor()
