@@ -222,7 +222,7 @@ export const closeBooks = defineGuardedAct({
   examples: ['wallets close <old-address> --yes'],
   args: ['address'],
   fields: ONE,
-  asks: 'Close its books? The service will not see later payments to it.',
+  asks: ({ address }) => `Close the books of ${address}? The service will not see later payments to it.`,
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
   change: async ({ sql, actor, record }, { address: wallet }) => {

@@ -73,7 +73,8 @@ the version of their block. To end a code, register it again with --closes-at.`,
   args: ['code'],
   fields: { ...ROW, ...SHARED },
   onChain: true,
-  asks: 'Register this code?',
+  asks: ({ code, payee, commissionBps, waitSec }) =>
+    `Register ${code}: ${commissionBps} bps to ${payee}, due ${waitSec ?? 0} s after the mint?`,
   change: async (
     changing,
     { reason: _, ...terms },

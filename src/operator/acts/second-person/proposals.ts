@@ -105,7 +105,7 @@ export const refuseProposal = defineAct({
   summary: 'refuse a proposal, or withdraw your own',
   examples: ['proposals refuse <proposal> --reason "too much" --yes'],
   fields: ANSWER,
-  asks: 'Refuse it?',
+  asks: ({ id }) => `Refuse proposal ${id}?`,
   run: (deps: LedgerDb, actor, request) =>
     answer(deps, actor, request, async (sql, { id, act, proposedBy }) => {
       await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })

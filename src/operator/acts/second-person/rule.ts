@@ -41,7 +41,10 @@ Raising the amount or switching the rule off needs a second person, too.`,
   check: ({ off, aboveWei }, { complain }) => {
     if (off === (aboveWei !== null)) complain(null, `give ${fieldNamed('aboveWei')} or ${fieldNamed('off')}, not both`)
   },
-  asks: 'Change who has to agree?',
+  asks: ({ off, aboveWei }) =>
+    off
+      ? 'Switch the rule off?'
+      : `Require a second person above ${/^[0-9]+$/.test(`${aboveWei}`) ? `${aboveWei} wei` : aboveWei}?`,
   proposedAs: 'setSecondPerson',
   // Lowering the amount needs no second person, because it makes the rule stricter.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
