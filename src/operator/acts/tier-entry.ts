@@ -123,7 +123,7 @@ export async function readTierViews(sql: Sql): Promise<TierView[]> {
 /** A supply that was lowered ahead may be below what is sold. Then the sale is over, and what is sold is shown. */
 const shownSupply = ({ supply }: TierRow, soldCount: number) => (supply === null ? null : Math.max(supply, soldCount))
 
-function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
+export function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
   const { fit, unfit } = readChanges(rows, plans)
   const viewOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
     ...{ tierId, version, fromTime, enteredAt, enteredBy },
@@ -194,7 +194,7 @@ async function store(
   return { action, subject: tierId, before, after }
 }
 
-export const tooLate = () =>
+const tooLate = () =>
   refuseField(
     'conflict',
     'fromTime',

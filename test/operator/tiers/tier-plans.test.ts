@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { readCursor } from '../../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../../src/db/core/sql.ts'
 import { lockTierTable } from '../../../src/db/sale/tiers.ts'
+import { runHere, worldEnv } from '../../support/cli.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../../support/world.ts'
 
@@ -88,13 +89,21 @@ test('a change is entered and cancelled until two minutes before its time', asyn
   assert.equal(entered.json.tier.planned[0].version, version)
   await world.chain.rpc('evm_setNextBlockTimestamp', [time - 100])
   await world.chain.mine()
-  assert.equal((await desk.post('tiers/next/cancel', { version })).status, 409)
+  const late = await desk.post('tiers/next/cancel', { version })
+  assert.equal(late.status, 409)
+  assert.match(
+    late.text,
+    new RegExp(`"Change ${version} takes effect at 20.* UTC, in .*: it is too late to cancel it[.]"`),
+  )
   await payAt(time, 7, 1n)
   assert.equal((await desk.post('tiers/next/cancel', { version })).status, 404, 'it holds')
   const other = await desk.post('tiers/next', { label: 'Never', fromTime: 'in 3d' })
   const [plan] = other.json.tier.planned
   const cancelled = await desk.post('tiers/next/cancel', { version: plan.version, reason: 'a slip' })
-  assert.match(cancelled.json.says, /^Cancelled: change \d+, planned for .* UTC, in 2 d 23 h|in 3 d/)
+  assert.match(
+    cancelled.json.says,
+    /^Cancelled: change \d+ of tier next, planned for .* UTC, in (2 d 23 h|3 d): name Soon -> Never\.$/,
+  )
   assert.deepEqual(await planned('next'), [])
   const actions = await world.pool<{ action: string }[]>`
     SELECT action FROM audit WHERE subject = 'next' AND action LIKE 'tier%' ORDER BY id`
@@ -102,6 +111,29 @@ test('a change is entered and cancelled until two minutes before its time', asyn
     actions.map(({ action }) => action),
     ['tierCreated', 'tierPlanned', 'tierChanged', 'tierPlanned', 'tierPlanCancelled'],
   )
+})
+
+test('at a terminal, a cancelled change is shown before the question and after it', async () => {
+  const env = worldEnv(world)
+  const [{ version }] = (await desk.post('tiers/next', { label: 'Later', fromTime: 'in 3h' })).json.tier.planned
+  const cancel = (number: number | string) => runHere(['tiers', 'cancel', 'next', String(number)], env, 'y')
+  const change = `change ${version} of tier next, planned for 20.* UTC, in .*: name .* -> Later[.]\n`
+  for (const [number, code, refusal] of [
+    [version + 1, 1, /Tier next has no planned change/],
+    ['x', 2, /<version> must be a whole number/],
+  ] as const) {
+    const refused = await cancel(number)
+    assert.equal(refused.code, code, refused.err)
+    assert.match(refused.err, refusal)
+    assert.doesNotMatch(refused.err, /Cancel this change/)
+  }
+  const agreed = await cancel(version)
+  assert.match(agreed.err, new RegExp(`^To cancel: ${change}Cancel this change[?]`))
+  assert.match(agreed.out, new RegExp(`^Cancelled: ${change}`))
+  assert.equal((await desk.post('tiers/next', { maxPerWallet: 4 })).status, 200)
+  const [heads = '', ...rows] = (await runHere(['tiers', 'list'], env)).out.split('\n')
+  const row = rows.find((one) => one.startsWith('next ')) ?? ''
+  assert.equal(Number.parseInt(row.slice(heads.indexOf('  version ') + 2), 10), version + 1)
 })
 
 test('a dry run says what a change would do, and enters nothing', async () => {
