@@ -142,21 +142,28 @@ test('a dry run says what a change would do, and enters nothing', async () => {
   assert.deepEqual([dry.status, dry.json.dryRun, dry.json.changed], [200, true, true], dry.text)
   assert.match(
     dry.json.says,
-    /^To enter: closes none -> .* It closes before it begins, so these terms sell nothing\. Earlier terms still buy for the grace period\.$/,
+    /^To enter: closes none -> .* It closes before it begins, so these terms sell only until 20.* UTC, when the grace period after the closing ends\. Earlier terms still buy for the grace period\.$/,
   )
   assert.deepEqual(await planned('next'), [])
   const now = await desk.post('tiers/next', { closesAt: 5, dryRun: true })
-  assert.match(now.json.says, /It closes before it begins/)
+  assert.match(now.json.says, /It closes before it begins, so these terms sell nothing\./)
   assert.equal((await desk.post('tiers/next', { label: 'Soon', fromTime, dryRun: true })).json.changed, false)
 })
 
-test('a change that keeps a past closing says that it sells nothing', async () => {
+test('a change that keeps a past closing says what it still sells', async () => {
   const fromTime = await ahead(4_000)
   assert.equal((await desk.post('tiers/next', { closesAt: fromTime - 1 })).status, 200)
-  const kept = await desk.post('tiers/next', { onSale: true, label: 'Public', fromTime, dryRun: true })
-  assert.match(kept.json.says, /The tier closes at 20.* UTC, and this change keeps that, so these terms sell nothing\./)
+  const dry = async (change: object) =>
+    (await desk.post('tiers/next', { onSale: true, label: 'Public', dryRun: true, ...change })).json.says
+  const kept = /The tier closes at 20.* UTC, and this change keeps that, so these terms/
+  assert.match(await dry({ fromTime }), new RegExp(`${kept.source} sell only until 20.* UTC, when`))
+  const later = await dry({ fromTime: fromTime + 899 })
+  assert.match(later, new RegExp(`${kept.source} sell nothing[.] Change the closing too [(]0: never[)][.]$`))
   const open = await desk.post('tiers/next', { label: 'Public', closesAt: 0, fromTime, dryRun: true })
-  assert.doesNotMatch(open.json.says, /sell nothing/)
+  assert.doesNotMatch(open.json.says, /these terms/)
+  assert.equal((await desk.post('tiers/next', { closesAt: Math.floor(Date.now() / 1000) - 1_000 })).status, 200)
+  assert.match(await dry({}), /The tier closed at 20.* UTC, and this change keeps that, so these terms sell nothing/)
+  assert.match(await dry({ onSale: false, label: 'Soon' }), /^To enter: on sale -> off sale from block \d+\.$/)
   assert.equal((await desk.post('tiers/next', { closesAt: 0 })).status, 200)
 })
 
