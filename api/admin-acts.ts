@@ -470,7 +470,7 @@ export const ACTS = {
 /** The lists by their readings: the field of the answer that has the rows, and their columns. */
 export const LISTS = {
   payments: { rows: 'payments', columns: ["id",["block time","blockTime"],"status","reason",["ether","valueWei"],["tier","tierId"],"from",["transaction","txHash"]] },
-  tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale",["version","versions","size"],"fromBlock"] },
+  tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale","version","fromBlock"] },
   allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","published","enteredBy","enteredAt"] },
   referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","waitSec","fromBlock","enteredBy","enteredAt"] },
   'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","waitingWei","believedWei","dueWei","filedWei","fileMadeAt"] },

@@ -129,7 +129,7 @@ export function holdingTokenOf(selection: TierSelection): Address | null {
 }
 
 const sells = (version: TierVersion, payment: Position): boolean =>
-  version.onSale && isOpen(version, payment) && !isClosed(version, payment.blockTime)
+  version.onSale && isOpen(version, payment) && payment.blockTime < closedFrom(version)
 
 /** Why a version does not sell. */
 const refusalOf = (tier: TierVersion, payment: Position): TierSelection => ({
@@ -170,9 +170,9 @@ export function waitsForStep(selection: TierSelection, { blockTime }: { blockTim
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
 
-/** True if the grace period after its closing is over. */
-const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boolean =>
-  closesAt !== null && blockTime >= closesAt + graceSec
+/** The block time at which the grace period after its closing is over. */
+export const closedFrom = ({ closesAt, graceSec }: Pick<TierVersion, 'closesAt' | 'graceSec'>): number =>
+  closesAt === null ? Number.POSITIVE_INFINITY : closesAt + graceSec
 
 /** The supply that applies to decisions made now, whichever block the payment was in; null for no limit. */
 const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>

@@ -1,10 +1,8 @@
 // What `node-ledger tiers …` shows before a change, which is a new version: the tier as it is, and what is entered.
 
-import { timeInWords } from '../../lib/times.ts'
 import type { EveryPart } from '../../operator/act.ts'
-import { nowSec } from '../../operator/acts/tier-change.ts'
 import type { EnteredTier } from '../../operator/acts/tier-entry.ts'
-import { changeTier, listPlans, setOnSale } from '../../operator/acts/tiers.ts'
+import { changeTier, previewCancel, setOnSale } from '../../operator/acts/tiers.ts'
 import type { Command } from '../command.ts'
 import { actorHere } from '../database.ts'
 import { accepted, commandOf, type View } from '../operator.ts'
@@ -32,13 +30,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'tiers price': changeBy(changeTier),
   'tiers cancel': {
     first: async (parts: EveryPart, input, call) => {
-      const { plans } = accepted(await listPlans(parts), call)
-      const plan = plans.find(({ tierId, version }) => tierId === input.tierId && version === input.version)
-      if (plan)
-        preview(
-          call,
-          `Change ${plan.version} of tier ${plan.tierId}, planned for ${timeInWords(plan.fromTime, nowSec())}: ${plan.says}`,
-        )
+      preview(call, `To cancel: ${accepted(await previewCancel(parts, input), call).inWords}.`)
       return null
     },
     text: TEXT,

@@ -1,7 +1,7 @@
 // A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`, and why one does
 // not fit.
 import type { TierTerms, Unfit } from '../../domain/sale/changes.ts'
-import { latestOf, type TierVersion } from '../../domain/tiers.ts'
+import { closedFrom, latestOf, type TierVersion } from '../../domain/tiers.ts'
 import { inEther } from '../../domain/units.ts'
 import { inUtc, timeInWords } from '../../lib/times.ts'
 import { fieldNamed } from '../act.ts'
@@ -46,7 +46,8 @@ export function versionInWords(
   if (before === null) return `${after.label} at ${inEther(after.priceWei)} ETH ${from}.`
   const changes = changesIn(before, after).join(', ') || 'the grace period ends'
   const still = whatStillBuys(before, after)
-  return `${changes} ${from}${still && after.graceSec > 0 ? `; ${still} until ${untilOf(after)}` : ''}.`
+  const untilTime = Math.min(after.fromTime + after.graceSec, closedFrom(before))
+  return `${changes} ${from}${still && untilTime > after.fromTime ? `; ${still} until ${untilOf(after, untilTime)}` : ''}.`
 }
 
 /** What a change's grace period is for: `0.01 still buys`; null if it is for nothing. */
@@ -67,9 +68,9 @@ function shown(name: string, value: unknown): string {
   return isTime && /^\d+$/.test(String(value)) ? inUtc(Number(value)) : String(value)
 }
 
-/** When the grace period ends, with its day if that is another one. */
-function untilOf({ fromTime, graceSec }: Pick<TierVersion, 'fromTime' | 'graceSec'>): string {
-  const [from, until] = [inUtc(fromTime), inUtc(fromTime + graceSec)]
+/** When the earlier version stops selling, with its day if that is another one. */
+function untilOf({ fromTime }: Pick<TierVersion, 'fromTime'>, untilTime: number): string {
+  const [from, until] = [inUtc(fromTime), inUtc(untilTime)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
 }
 

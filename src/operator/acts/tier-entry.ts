@@ -27,7 +27,7 @@ import {
   type TierTerms,
   termsOf,
 } from '../../domain/sale/changes.ts'
-import { byEffect, type FirstSaleTerms } from '../../domain/tiers.ts'
+import { byEffect, closedFrom, type FirstSaleTerms } from '../../domain/tiers.ts'
 import { inUtc, timeInWords } from '../../lib/times.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
@@ -39,6 +39,7 @@ import {
   type OperatorRefusal,
   refuseAct,
   refuseField,
+  withFieldNames,
 } from '../act.ts'
 import type { Changing } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
@@ -123,7 +124,7 @@ export async function readTierViews(sql: Sql): Promise<TierView[]> {
 /** A supply that was lowered ahead may be below what is sold. Then the sale is over, and what is sold is shown. */
 const shownSupply = ({ supply }: TierRow, soldCount: number) => (supply === null ? null : Math.max(supply, soldCount))
 
-function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
+export function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
   const { fit, unfit } = readChanges(rows, plans)
   const viewOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
     ...{ tierId, version, fromTime, enteredAt, enteredBy },
@@ -132,7 +133,7 @@ function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): Pla
     ...fit.map(({ before, version }) => ({ ...viewOf(version), says: inWords(before, version), unfit: null })),
     ...unfit.map(({ plan, why }) => {
       const { text } = whyUnfit(why, versionsOf(fit), plan.fromTime)
-      return { ...viewOf(plan), says: plan.names.join(', '), unfit: text }
+      return { ...viewOf(plan), says: plan.names.join(', '), unfit: withFieldNames(text) }
     }),
   ]
   return views.sort((a, b) => a.fromTime - b.fromTime || a.enteredAt.localeCompare(b.enteredAt))
@@ -194,7 +195,7 @@ async function store(
   return { action, subject: tierId, before, after }
 }
 
-export const tooLate = () =>
+const tooLate = () =>
   refuseField(
     'conflict',
     'fromTime',
@@ -309,18 +310,12 @@ function doneInWords({ entry: { fromTime, dryRun }, before, terms, time }: Next,
 }
 
 /** What an operator should know about a change, although it is allowed. */
-async function notesOn({ contract }: FactoryRead, sql: Sql, { entry, before, terms, time }: Next): Promise<string[]> {
-  const { closesAt, allowlist, maxPerWallet } = terms
+async function notesOn({ contract }: FactoryRead, sql: Sql, next: Next): Promise<string[]> {
+  const { allowlist, maxPerWallet } = next.terms
   const largest = allowlist === null ? 0 : await readLargestAllocation(sql, allowlist)
   const walletMax = largest > 0 ? await orNull(contract.maxPerWallet()) : null
   return [
-    ...(closesAt !== null && closesAt <= Math.max(time, nowSec())
-      ? [
-          before && entry.changes.closesAt === undefined
-            ? `The tier closes at ${inUtc(closesAt)}, and this change keeps that, so these terms sell nothing. Change ${fieldNamed('closesAt')} too (0: never).`
-            : 'It closes before it begins, so these terms sell nothing. Earlier terms still buy for the grace period.',
-        ]
-      : []),
+    ...noteOnClosing(next),
     ...(largest > maxPerWallet
       ? [`The list allows a wallet up to ${largest} nodes, but the tier only ${maxPerWallet} per wallet.`]
       : []),
@@ -328,6 +323,19 @@ async function notesOn({ contract }: FactoryRead, sql: Sql, { entry, before, ter
       ? [`The list allows a wallet up to ${largest} nodes, but the contract only ${walletMax} of all tiers.`]
       : []),
   ]
+}
+
+/** Terms on sale that begin after their closing sell for the rest of its grace period at most. */
+function noteOnClosing({ entry, before, terms, time }: Next): string[] {
+  const [{ closesAt, onSale }, from] = [terms, Math.max(time, nowSec())]
+  if (!onSale || closesAt === null || closesAt > from) return []
+  const end = closedFrom(terms)
+  const sold =
+    end > from ? `sell only until ${inUtc(end)}, when the grace period after the closing ends` : 'sell nothing'
+  if (!before || entry.changes.closesAt !== undefined)
+    return [`It closes before it begins, so these terms ${sold}. Earlier terms still buy for the grace period.`]
+  const closing = `The tier ${closesAt > nowSec() ? 'closes' : 'closed'} at ${inUtc(closesAt)}`
+  return [`${closing}, and this change keeps that, so these terms ${sold}. Change the closing too (0: never).`]
 }
 
 /** Checks the supply under the tier's lock, so that no other session takes a place in the meantime. */

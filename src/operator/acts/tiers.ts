@@ -1,13 +1,14 @@
 // The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
 // the earliest, or from a time on that no instance has reached, so it never applies to payments already made. The next payments pass opens the cohorts
 // of a new tier.
-import { cancelTierPlan, lockTierTable, readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import { cancelTierPlan, lockTierTable, readTierPlans, readTierVersions, type TierPlan } from '../../db/sale/tiers.ts'
 import { isTooLate, mergeTerms, readChanges, type TierTerms } from '../../domain/sale/changes.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../../domain/tiers.ts'
 import { type Hash, hash, wei } from '../../domain/units.ts'
 import { timeInWords } from '../../lib/times.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
-import { type OperatorRefusal, refuseAct } from '../act.ts'
+import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
@@ -18,10 +19,10 @@ import {
   enterTier,
   nextGraceSec,
   type PlannedView,
+  plannedViews,
   readTierViews,
   refuseWorse,
   type TierContext,
-  tooLate,
   viewOf,
 } from './tier-entry.ts'
 
@@ -46,8 +47,7 @@ export const listTiers = defineReading({
     ...['tierId', 'tierNo', 'label'],
     ['ether', 'priceWei'],
     ...['maxPerWallet', 'payoutBps', 'holdingToken', 'supply', 'sold', 'opensAt', 'closesAt', 'opensAfter', 'onSale'],
-    ['version', 'versions', 'size'],
-    'fromBlock',
+    ...['version', 'fromBlock'],
   ],
 })
 
@@ -236,6 +236,12 @@ export const setOnSale = defineAct({
   says: enteredInWords,
 })
 
+const CANCEL = {
+  tierId: TIER_ID,
+  version: field.whole('the number of the change', 1, PER_WALLET_MAX),
+  reason: field.REASON,
+}
+
 export const cancelPlan = defineAct({
   path: 'tiers/:tierId/cancel',
   scope: 'prices',
@@ -244,30 +250,52 @@ export const cancelPlan = defineAct({
   details: '"node-ledger tiers plans" lists them.',
   examples: ['tiers cancel basic <change> --yes'],
   args: ['tierId', 'version'],
-  fields: {
-    tierId: TIER_ID,
-    version: field.whole('the number of the change', 1, PER_WALLET_MAX),
-    reason: field.REASON,
-  },
+  fields: CANCEL,
   onChain: true,
   asks: 'Cancel this change?',
-  change: async ({ sql, record }, { tierId, version }, deps: TierContext): Promise<EnteredTier | OperatorRefusal> => {
+  change: async ({ sql, record }, request, deps: TierContext): Promise<EnteredTier | OperatorRefusal> => {
     await lockTierTable(sql)
-    const wait = await refuseWhileMending(sql)
-    if (wait) return wait
-    const now = await readNow(deps, sql)
-    const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
-    const plan = plans.find((one) => one.tierId === tierId && one.version === version)
-    if (!plan) return refuseAct('notFound', `Tier ${tierId} has no planned change ${version}.`)
-    if (isTooLate(plan.fromTime, now.time, nowSec())) return tooLate()
-    const others = plans.filter((one) => one !== plan)
-    const worse = refuseWorse(readChanges(rows, plans), readChanges(rows, others))
-    if (worse) return worse
+    const cancellation = await readCancellation(sql, deps, request, { lock: true })
+    if (isOperatorRefusal(cancellation)) return cancellation
+    const { plan, inWords } = cancellation
     await cancelTierPlan(sql, plan)
-    const { fromTime, names } = plan
+    const { tierId, version, fromTime, names } = plan
     record({ action: 'tierPlanCancelled', subject: tierId, before: { version, fromTime, names } })
-    const notes = [`Cancelled: change ${version}, planned for ${timeInWords(fromTime, nowSec())}.`]
-    return { tier: await viewOf(sql, tierId), changed: true, dryRun: false, notes }
+    return { tier: await viewOf(sql, tierId), changed: true, dryRun: false, notes: [`Cancelled: ${inWords}.`] }
   },
   says: enteredInWords,
 })
+
+interface Cancellation {
+  plan: TierPlan
+  /** The change and what it would do. */
+  inWords: string
+}
+
+/** What `cancelPlan` would cancel with this input, or why it would refuse. Locks nothing. */
+export async function previewCancel(deps: TierContext, input: Fields): Promise<Cancellation | OperatorRefusal> {
+  const outcome = field.readInput(CANCEL, input, { refuseOthers: true })
+  return isOperatorRefusal(outcome) ? outcome : readCancellation(deps.pool, deps, outcome.asked, { lock: false })
+}
+
+async function readCancellation(
+  sql: Sql,
+  deps: TierContext,
+  { tierId, version }: { tierId: string; version: number },
+  locking: { lock: boolean },
+): Promise<Cancellation | OperatorRefusal> {
+  const wait = await refuseWhileMending(sql)
+  if (wait) return wait
+  const now = await readNow(deps, sql, locking)
+  const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
+  const isIt = (one: { tierId: string; version: number }) => one.tierId === tierId && one.version === version
+  const plan = plans.find(isIt)
+  const says = plannedViews(rows, plans).find(isIt)?.says
+  if (!plan) return refuseAct('notFound', `Tier ${tierId} has no planned change ${version}.`)
+  const at = timeInWords(plan.fromTime, nowSec())
+  if (isTooLate(plan.fromTime, now.time, nowSec()))
+    return refuseAct('conflict', `Change ${version} takes effect at ${at}: it is too late to cancel it.`)
+  const others = plans.filter((one) => one !== plan)
+  const worse = refuseWorse(readChanges(rows, plans), readChanges(rows, others))
+  return worse ?? { plan, inWords: `change ${version} of tier ${tierId}, planned for ${at}: ${says}` }
+}

@@ -37,6 +37,16 @@ test('a new price says from when it is, and until when the old one buys', () => 
   )
 })
 
+test('a tier that is past its closing still sells until the earlier end', () => {
+  const off = (closesAt: string) => {
+    const before = version({ priceWei: CENT, closesAt: at(closesAt), graceSec: 900 })
+    return versionInWords(before, { ...before, onSale: false, fromTime: at('10:05:58') })
+  }
+  assert.equal(off('10:02:00'), 'on sale -> off sale from block 800; it still sells until 10:17 UTC.')
+  assert.match(off('10:30:00'), /still sells until 10:20:58 UTC\.$/)
+  assert.equal(off('09:00:00'), 'on sale -> off sale from block 800.')
+})
+
 test('an operator’s text is compared with the stored value', () => {
   const before = version({ priceWei: CENT, supply: 10, opensAt: at('10:00:00') })
   const typed = {

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { readCursor } from '../../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../../src/db/core/sql.ts'
 import { lockTierTable } from '../../../src/db/sale/tiers.ts'
+import { runHere, worldEnv } from '../../support/cli.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../../support/world.ts'
 
@@ -88,13 +89,21 @@ test('a change is entered and cancelled until two minutes before its time', asyn
   assert.equal(entered.json.tier.planned[0].version, version)
   await world.chain.rpc('evm_setNextBlockTimestamp', [time - 100])
   await world.chain.mine()
-  assert.equal((await desk.post('tiers/next/cancel', { version })).status, 409)
+  const late = await desk.post('tiers/next/cancel', { version })
+  assert.equal(late.status, 409)
+  assert.match(
+    late.text,
+    new RegExp(`"Change ${version} takes effect at 20.* UTC, in .*: it is too late to cancel it[.]"`),
+  )
   await payAt(time, 7, 1n)
   assert.equal((await desk.post('tiers/next/cancel', { version })).status, 404, 'it holds')
   const other = await desk.post('tiers/next', { label: 'Never', fromTime: 'in 3d' })
   const [plan] = other.json.tier.planned
   const cancelled = await desk.post('tiers/next/cancel', { version: plan.version, reason: 'a slip' })
-  assert.match(cancelled.json.says, /^Cancelled: change \d+, planned for .* UTC, in 2 d 23 h|in 3 d/)
+  assert.match(
+    cancelled.json.says,
+    /^Cancelled: change \d+ of tier next, planned for .* UTC, in (2 d 23 h|3 d): name Soon -> Never\.$/,
+  )
   assert.deepEqual(await planned('next'), [])
   const actions = await world.pool<{ action: string }[]>`
     SELECT action FROM audit WHERE subject = 'next' AND action LIKE 'tier%' ORDER BY id`
@@ -104,27 +113,57 @@ test('a change is entered and cancelled until two minutes before its time', asyn
   )
 })
 
+test('at a terminal, a cancelled change is shown before the question and after it', async () => {
+  const env = worldEnv(world)
+  const [{ version }] = (await desk.post('tiers/next', { label: 'Later', fromTime: 'in 3h' })).json.tier.planned
+  const cancel = (number: number | string) => runHere(['tiers', 'cancel', 'next', String(number)], env, 'y')
+  const change = `change ${version} of tier next, planned for 20.* UTC, in .*: name .* -> Later[.]\n`
+  for (const [number, code, refusal] of [
+    [version + 1, 1, /Tier next has no planned change/],
+    ['x', 2, /<version> must be a whole number/],
+  ] as const) {
+    const refused = await cancel(number)
+    assert.equal(refused.code, code, refused.err)
+    assert.match(refused.err, refusal)
+    assert.doesNotMatch(refused.err, /Cancel this change/)
+  }
+  const agreed = await cancel(version)
+  assert.match(agreed.err, new RegExp(`^To cancel: ${change}Cancel this change[?]`))
+  assert.match(agreed.out, new RegExp(`^Cancelled: ${change}`))
+  assert.equal((await desk.post('tiers/next', { maxPerWallet: 4 })).status, 200)
+  const [heads = '', ...rows] = (await runHere(['tiers', 'list'], env)).out.split('\n')
+  const row = rows.find((one) => one.startsWith('next ')) ?? ''
+  assert.equal(Number.parseInt(row.slice(heads.indexOf('  version ') + 2), 10), version + 1)
+})
+
 test('a dry run says what a change would do, and enters nothing', async () => {
   const fromTime = await ahead(4_000)
   const dry = await desk.post('tiers/next', { closesAt: fromTime - 1, fromTime, dryRun: true })
   assert.deepEqual([dry.status, dry.json.dryRun, dry.json.changed], [200, true, true], dry.text)
   assert.match(
     dry.json.says,
-    /^To enter: closes none -> .* It closes before it begins, so these terms sell nothing\. Earlier terms still buy for the grace period\.$/,
+    /^To enter: closes none -> .* It closes before it begins, so these terms sell only until 20.* UTC, when the grace period after the closing ends\. Earlier terms still buy for the grace period\.$/,
   )
   assert.deepEqual(await planned('next'), [])
   const now = await desk.post('tiers/next', { closesAt: 5, dryRun: true })
-  assert.match(now.json.says, /It closes before it begins/)
+  assert.match(now.json.says, /It closes before it begins, so these terms sell nothing\./)
   assert.equal((await desk.post('tiers/next', { label: 'Soon', fromTime, dryRun: true })).json.changed, false)
 })
 
-test('a change that keeps a past closing says that it sells nothing', async () => {
+test('a change that keeps a past closing says what it still sells', async () => {
   const fromTime = await ahead(4_000)
   assert.equal((await desk.post('tiers/next', { closesAt: fromTime - 1 })).status, 200)
-  const kept = await desk.post('tiers/next', { onSale: true, label: 'Public', fromTime, dryRun: true })
-  assert.match(kept.json.says, /The tier closes at 20.* UTC, and this change keeps that, so these terms sell nothing\./)
+  const dry = async (change: object) =>
+    (await desk.post('tiers/next', { onSale: true, label: 'Public', dryRun: true, ...change })).json.says
+  const kept = /The tier closes at 20.* UTC, and this change keeps that, so these terms/
+  assert.match(await dry({ fromTime }), new RegExp(`${kept.source} sell only until 20.* UTC, when`))
+  const later = await dry({ fromTime: fromTime + 899 })
+  assert.match(later, new RegExp(`${kept.source} sell nothing[.] Change the closing too [(]0: never[)][.]$`))
   const open = await desk.post('tiers/next', { label: 'Public', closesAt: 0, fromTime, dryRun: true })
-  assert.doesNotMatch(open.json.says, /sell nothing/)
+  assert.doesNotMatch(open.json.says, /these terms/)
+  assert.equal((await desk.post('tiers/next', { closesAt: Math.floor(Date.now() / 1000) - 1_000 })).status, 200)
+  assert.match(await dry({}), /The tier closed at 20.* UTC, and this change keeps that, so these terms sell nothing/)
+  assert.match(await dry({ onSale: false, label: 'Soon' }), /^To enter: on sale -> off sale from block \d+\.$/)
   assert.equal((await desk.post('tiers/next', { closesAt: 0 })).status, 200)
 })
 
