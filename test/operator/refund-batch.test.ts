@@ -5,6 +5,7 @@ import { checksum } from '../../src/chain/digest.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchChecksum } from '../../src/operator/acts/refunds/safe-batch.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { twice } from '../support/two-providers.ts'
@@ -99,8 +100,17 @@ test('a payment under several names is refunded once, and by one file unless ask
     assert.deepEqual([safeBatch?.transactions.length ?? 0, sendNowWei], again ? [1, String(BASIC - 31n)] : [0, '0'])
   }
   // Cancelled and prepared again, while the file still exists.
-  await desk.post(`payments/${txHash}/refund/cancel`, {})
+  const warning = `A file made at ${made?.at} pays it back: go on only if it was never sent.`
+  const cancelled = (await desk.post(`payments/${txHash}/refund/cancel`, {})).json
+  assert.deepEqual([cancelled.fileMadeAt, cancelled.says], [made?.at, `It is held (wrongAmount). ${warning}`])
+  assert.equal((await desk.get(`payments/${txHash}`)).json.payments[0].fileMadeAt, made?.at)
+  const declined = await runHere(['payments', 'release', txHash, '--tier-id', 'basic'], worldEnv(world), 'n')
+  assert.ok(declined.err.includes(warning), declined.err)
+  assert.match(declined.err, /\n {2}rule +wrongAmount\n/, 'its verdict that is not withdrawn')
   assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
+  await desk.post(`payments/${txHash}/refund/cancel`, {})
+  const released = (await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).json
+  assert.deepEqual([released.fileMadeAt, released.says], [made?.at, `It is accepted, in tier basic. ${warning}`])
 })
 
 test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {
