@@ -61,9 +61,10 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const batch = accepted(await prepareRefunds(deps, actorHere(), { ...fieldsOf(call, SAFE_FILE), payments }), call)
     await out.result(batch, () => batch.results.map(lineOf).join('\n'))
-    if (batch.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
+    if (batch.safeBatch === null && batch.results.some(({ prepared: refund }) => refund?.sendNow === false))
+      out.say('Nothing may be sent yet: run it again later.')
     await writeFiles(call, batch)
-    return EXIT.done
+    return batch.results.every(({ refusal }) => refusal !== null) ? EXIT.negative : EXIT.done
   })
 }
 
