@@ -113,6 +113,7 @@ export interface components {
                 blockNumber: components["schemas"]["BlockNumber"];
                 blockTime: components["schemas"]["Time"];
             }[];
+            fileMadeAt: components["schemas"]["NullableTime"];
             intent: null | components["schemas"]["Intent"];
             mint: null | components["schemas"]["Mint"];
         };
@@ -192,6 +193,7 @@ export interface components {
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
+            fileMadeAt: components["schemas"]["NullableTime"];
             says: components["schemas"]["Says"];
         };
         AttributionProof: "trace" | "word";
@@ -284,6 +286,7 @@ export interface components {
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             reason: components["schemas"]["NullablePaymentReason"];
+            fileMadeAt: components["schemas"]["NullableTime"];
             says: components["schemas"]["Says"];
         };
         Refunded: {
@@ -291,6 +294,7 @@ export interface components {
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
+            fileMadeAt: components["schemas"]["NullableTime"];
             says: components["schemas"]["Says"];
             alarm: "refundTooEarly" | "refundOfMinted" | "refundOfOrphaned" | null;
         };
@@ -303,6 +307,7 @@ export interface components {
                 txHash: components["schemas"]["NullableHash"];
                 status: null | components["schemas"]["PaymentStatus"];
                 tierId: components["schemas"]["NullableTierId"];
+                fileMadeAt: components["schemas"]["NullableTime"];
                 refusal: string | null;
             }[];
             says: components["schemas"]["Says"];

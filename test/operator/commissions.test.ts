@@ -1,6 +1,8 @@
 // Commissions of referral codes on a real ledger, to the wei: which code of a payment's calldata counts, by the version of its block; a refund takes a
 // commission back; a file for a Safe pays what is due, and the chain proves what was paid.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import { checksum } from '../../src/chain/digest.ts'
@@ -12,6 +14,7 @@ import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { sessionOf } from '../support/http.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { openDatabase } from '../support/postgres.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -167,7 +170,25 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   const own = firstTransfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
   assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
   assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
-  // Later files leave out what a file pays, unless the operator asks for it again.
+  // Later files leave out what a file pays, unless the operator asks for it again. The command says so before it asks.
+  const env = {
+    ...worldEnv(world),
+    RPC_URL: `${world.chain.rpcUrl},${world.chain.rpcUrl.replace('127.0.0.1', 'localhost')}`,
+  }
+  const files = async (...words: string[]) => {
+    const path = join(temporaryDirectory(), 'commissions.json')
+    const outcome = await runHere(['referrals', 'file', '--safe-file', path, ...words], env, 'n')
+    return { ...outcome, isWritten: existsSync(path) }
+  }
+  const declined = await files('--again')
+  assert.deepEqual([declined.code, declined.isWritten], [1, false], declined.err + declined.out)
+  assert.match(
+    declined.err,
+    /^It pays 0\.\d+ ether for \d+ codes\. .*Earlier files pay this too, so send the new file only if they were never sent: .*one \(0\.0005 ether, \d{4}-.*\nMake the file\? .*No change/s,
+  )
+  const nothing = await files()
+  assert.deepEqual([nothing.code, nothing.err], [0, ''])
+  assert.match(nothing.out, /^It pays 0 ether for 0 codes\. .*Left out, because earlier files pay it/)
   const left = await file()
   assert.deepEqual([left.commissions, left.sendNowWei, left.safeBatch], [[], '0', null])
   assert.match(left.note, /Left out, because earlier files pay it: .*one \(0\.0005 ether, \d{4}-/)
@@ -199,6 +220,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   await setRule({ aboveWei: String(sum) })
   const again = await file({ again: true })
   assert.deepEqual(again.safeBatch.transactions, transfers, 'the same once more')
+  assert.match(again.note, /Earlier files pay this too/)
   assert.equal((await file()).safeBatch, null)
 
   const splitter = world.at(17)

@@ -1,12 +1,15 @@
 // A transaction that refunds several buyers, as a Safe's batch does: each transfer in it proves one refund, and none two.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { checksum } from '../../src/chain/digest.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchChecksum } from '../../src/operator/acts/refunds/safe-batch.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -71,6 +74,18 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
 
 test('a payment under several names is refunded once, and by one file unless asked again', async () => {
   const txHash = await heldPayment(5, BASIC - 31n)
+  const batch = async (...payments: string[]) => {
+    const path = join(temporaryDirectory(), 'refunds.json')
+    const { rpcUrl } = world.chain
+    const env = { ...worldEnv(world), RPC_URL: `${rpcUrl},${rpcUrl.replace('127.0.0.1', 'localhost')}` }
+    const { code, err } = await runHere(
+      ['payments', 'refund-batch', payments.join(), '--safe-file', path, '--yes'],
+      env,
+    )
+    return [code, err]
+  }
+  const later = 'Nothing may be sent yet: run it again later.\n'
+  assert.deepEqual(await batch(txHash), [0, later])
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
   const [row] = await world.pool`SELECT id FROM payments WHERE tx_hash = ${txHash}`
@@ -98,9 +113,20 @@ test('a payment under several names is refunded once, and by one file unless ask
     assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that file was sent`))
     assert.deepEqual([safeBatch?.transactions.length ?? 0, sendNowWei], again ? [1, String(BASIC - 31n)] : [0, '0'])
   }
+  assert.deepEqual(await batch(txHash), [0, ''], 'it is in a file, and nothing waits')
+  assert.deepEqual(await batch('x', `0x${'1'.repeat(64)}`), [1, ''], 'each is refused')
   // Cancelled and prepared again, while the file still exists.
-  await desk.post(`payments/${txHash}/refund/cancel`, {})
+  const warning = `A file made at ${made?.at} pays it back: go on only if it was never sent.`
+  const cancelled = (await desk.post(`payments/${txHash}/refund/cancel`, {})).json
+  assert.deepEqual([cancelled.fileMadeAt, cancelled.says], [made?.at, `It is held (wrongAmount). ${warning}`])
+  assert.equal((await desk.get(`payments/${txHash}`)).json.payments[0].fileMadeAt, made?.at)
+  const declined = await runHere(['payments', 'release', txHash, '--tier-id', 'basic'], worldEnv(world), 'n')
+  assert.ok(declined.err.includes(warning), declined.err)
+  assert.match(declined.err, /\n {2}rule +wrongAmount\n/, 'its verdict that is not withdrawn')
   assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
+  await desk.post(`payments/${txHash}/refund/cancel`, {})
+  const released = (await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).json
+  assert.deepEqual([released.fileMadeAt, released.says], [made?.at, `It is accepted, in tier basic. ${warning}`])
 })
 
 test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {

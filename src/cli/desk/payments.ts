@@ -3,7 +3,7 @@
 import type { components } from '../../../api/admin.ts'
 import type { Fields, LedgerPart } from '../../operator/act.ts'
 import { dismissAllDust, dismissPayment } from '../../operator/acts/decide.ts'
-import { showPayment } from '../../operator/acts/payments.ts'
+import { filedInWords, showPayment } from '../../operator/acts/payments.ts'
 import { type AllPrepared, allInWords, prepareAllRefunds } from '../../operator/acts/refunds/refund-all.ts'
 import { type OneOfMany, prepareRefunds } from '../../operator/acts/refunds/refund-many.ts'
 import { withTimes } from '../../operator/input.ts'
@@ -18,24 +18,29 @@ import { MAKES_FILES, mustReach, SAFE_FILE, writeFiles } from './safe-file.ts'
 
 type Detail = components['schemas']['PaymentInFull']
 
-/** Shows the payment before any decision about it. */
-const DECISION: View = {
+/** Shows the payment before any decision about it, with the warnings that concern it. */
+const showing = (warningsOf: (one: Detail) => string[]): View => ({
   first: async (parts: LedgerPart, { payment }, call) => {
     const { payments } = accepted(await showPayment(parts, { payment }), call) as unknown as { payments: Detail[] }
-    for (const { verdicts, ...one } of payments) {
-      preview(call, outline({ ...one, because: verdicts.at(-1)?.evidence ?? null }))
-      for (const warning of paidBack(one)) call.out.say(warning)
+    for (const payment of payments) {
+      const { verdicts, ...one } = payment
+      const because = verdicts.findLast(({ withdrawnAt }) => withdrawnAt === null)?.evidence ?? null
+      preview(call, outline({ ...one, because }))
+      for (const warning of warningsOf(payment)) call.out.say(warning)
     }
   },
-}
+})
+const REFUND = showing(paidBack)
+/** A decision after which the payment may become a node, or is never refunded. */
+const DECISION = showing((one) => [...paidBack(one), ...filedInWords(one)])
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'payments refund-all': { ...MAKES_FILES, leavesOut: ['sumWei'], run: refundAll },
   'payments release': DECISION,
   'payments attribute': DECISION,
-  'payments refund-prepare': DECISION,
+  'payments refund-prepare': REFUND,
   'payments refund-cancel': DECISION,
-  'payments refund': DECISION,
+  'payments refund': REFUND,
 }
 
 /** A restored ledger has lost later refunds. If we find one on the chain, we show it to the operator before they pay twice. */
@@ -56,9 +61,10 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const batch = accepted(await prepareRefunds(deps, actorHere(), { ...fieldsOf(call, SAFE_FILE), payments }), call)
     await out.result(batch, () => batch.results.map(lineOf).join('\n'))
-    if (batch.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
+    if (batch.safeBatch === null && batch.results.some(({ prepared: refund }) => refund?.sendNow === false))
+      out.say('Nothing may be sent yet: run it again later.')
     await writeFiles(call, batch)
-    return EXIT.done
+    return batch.results.every(({ refusal }) => refusal !== null) ? EXIT.negative : EXIT.done
   })
 }
 

@@ -7,6 +7,7 @@ import { sumToRelease } from '../../db/operator/sums.ts'
 import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readWalletUse } from '../../db/payments/places.ts'
+import { readFirstFile } from '../../db/payments/refunds.ts'
 import { countPlacesOf, readSupplies } from '../../db/payments/supply.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Evidence } from '../../domain/judgement.ts'
@@ -27,6 +28,7 @@ import { defineAct, defineGuardedAct } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import {
+  filedInWords,
   findRows,
   keysOf,
   lockHeld,
@@ -47,11 +49,13 @@ export interface DecisionResult {
   txHash: string | null
   status: PaymentState
   tierId: string | null
+  /** When the first Safe file that refunds it was made, ISO 8601; null if there is none. */
+  fileMadeAt: string | null
 }
 
 /** A payment's state, in words for people. */
-export const standingInWords = ({ status, tierId }: Pick<DecisionResult, 'status' | 'tierId'>): string =>
-  `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
+const standingInWords = ({ status, tierId, fileMadeAt }: DecisionResult): string =>
+  [`It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`, ...filedInWords({ fileMadeAt })].join(' ')
 
 export const releasePayment = defineGuardedAct({
   path: 'payments/:payment/release',
@@ -269,7 +273,7 @@ async function decideEach(
   return { dryRun, decided: results.filter(({ refusal }) => refusal === null).length, results }
 }
 
-const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }
+const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null, fileMadeAt: null }
 
 /** The block and payer to which a decision applies. In another block, an inner transfer is judged again. */
 const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })
@@ -286,7 +290,7 @@ export async function recordDecision(
   const action = evidence.rule
   await recordAct(sql, actor, { action, subject, before, after: { ...after, ...evidence } })
   await notifyLedgerChanged(sql)
-  return { id: payment.id, txHash: payment.txHash, ...after }
+  return { id: payment.id, txHash: payment.txHash, ...after, fileMadeAt: await readFirstFile(sql, payment.ref) }
 }
 
 /** The outcome of a bulk dismissal, done or previewed. `remaining` is how many another act would still find. */

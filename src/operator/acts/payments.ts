@@ -107,6 +107,10 @@ export const showPayment = defineReading({
   },
 })
 
+/** A warning for an act after which a payment may become a node, in a list; empty if no file pays it back. */
+export const filedInWords = ({ fileMadeAt }: { fileMadeAt: string | null }): string[] =>
+  fileMadeAt === null ? [] : [`A file made at ${fileMadeAt} pays it back: go on only if it was never sent.`]
+
 const onlyDust = refuseAct(
   'notFound',
   'That transfer is dust, less than a thousandth of the lowest price: it is in the books, and needs no decision.',

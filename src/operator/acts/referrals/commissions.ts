@@ -88,14 +88,15 @@ function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due 
   const single = believes
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
-  const earlierFiles = again ? [] : lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
+  const earlierFiles = lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
+  const filedEarlier = again
+    ? 'Earlier files pay this too, so send the new file only if they were never sent'
+    : 'Left out, because earlier files pay it'
   const notes = [
     note,
     waitingWei > 0n ? `${inEther(waitingWei)} ether waits for the time that its codes set.` : null,
     believedWei > 0n ? single : null,
-    earlierFiles.length > 0
-      ? `Left out, because earlier files pay it: ${earlierFiles.map(filedInWords).join(', ')}.`
-      : null,
+    earlierFiles.length > 0 ? `${filedEarlier}: ${earlierFiles.map(filedInWords).join(', ')}.` : null,
   ]
   return notes.filter((part) => part !== null).join(' ') || null
 }
@@ -112,6 +113,29 @@ const toPay = (lines: readonly DueCommission[], again: boolean) => lines.filter(
 const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
   toPay(lines, again).reduce((sum, line) => sum + payOf(line, again), 0n)
 
+/** What a file would pay at present. */
+export async function foreseeFile(deps: RefundDeps, again: boolean): Promise<CommissionFile> {
+  const due = await readProven(deps)
+  const all = await readDueCommissions(deps.pool, due)
+  return { ...contentsOf(all, { ...due, again }), safeBatch: null }
+}
+
+async function readProven(deps: RefundDeps): Promise<Due> {
+  const due = await readDue(deps)
+  if (!due.believes) await proveMints(deps, due.final)
+  return due
+}
+
+const contentsOf = (all: readonly DueCommission[], request: Due & { again: boolean }) => ({
+  commissions: toPay(all, request.again),
+  sendNowWei: sumOf(all, request.again),
+  note: noteOf(all, request),
+})
+
+/** A file's contents in words. */
+export const fileInWords = ({ commissions, sendNowWei, note }: CommissionFile): string =>
+  [`It pays ${inEther(sendNowWei)} ether for ${commissions.length} codes.`, note].filter(Boolean).join(' ')
+
 export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
   scope: 'decide',
@@ -119,34 +143,31 @@ export const fileCommissions = defineGuardedAct({
   summary: 'make the file with which a Safe pays all commissions that are due',
   details: `The file is for Safe's Transaction Builder, with a transfer for each code. Later files leave out what a file pays. Record the Safe's
 transaction for each code with "referrals paid".`,
-  examples: ['referrals file --safe-file commissions.json'],
+  examples: ['referrals file --safe-file commissions.json --yes'],
   fields: { again: AGAIN, reason: field.REASON },
   onChain: true,
+  asks: 'Make the file? Later files leave out what it pays.',
   makesFiles: () => true,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql, { again }) =>
     sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true }), again),
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
-    const due = await readDue(deps)
-    if (!due.believes) await proveMints(deps, due.final)
+    const due = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-      const all = await readDueCommissions(sql, due)
-      const commissions = toPay(all, again)
-      for (const line of commissions) {
+      const contents = contentsOf(await readDueCommissions(sql, due), { ...due, again })
+      for (const line of contents.commissions) {
         const after = { payee: line.payee, valueWei: payOf(line, again).toString(), again }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: line.code, after, reason })
       }
-      const transfers = commissions.map((line) => ({ to: line.payee, valueWei: wei(payOf(line, again)) }))
+      const transfers = contents.commissions.map((line) => ({ to: line.payee, valueWei: wei(payOf(line, again)) }))
       const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
-      const note = noteOf(all, { ...due, again })
-      return { commissions, sendNowWei: sumOf(all, again), note, safeBatch: await batchOf(sql, transfers, texts) }
+      return { ...contents, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
-  says: ({ commissions, sendNowWei, note }) =>
-    [`It pays ${inEther(sendNowWei)} ether for ${commissions.length} codes.`, note].filter(Boolean).join(' '),
+  says: fileInWords,
 })
 
 /** A recorded commission. `changed` is false if it was already on record. */

@@ -40,7 +40,7 @@ import {
   type SignerAddresses,
 } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
-import { lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
+import { filedInWords, lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
 
 export type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules & TrustRules> & Logging
 export type PrepareDeps = RefundDeps & SignerAddresses
@@ -203,6 +203,8 @@ export interface CancelledRefund {
   txHash: string | null
   status: string
   reason: string | null
+  /** When the first Safe file that refunds it was made, ISO 8601; null if there is none. */
+  fileMadeAt: string | null
 }
 
 /** The next pass judges the payment again, so it may become a node although its ether was already sent back. */
@@ -229,9 +231,10 @@ export const cancelRefund = defineGuardedAct({
       { status, reason },
     ]
     record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
-    return { id: payment.id, txHash: payment.txHash, ...after }
+    return { id: payment.id, txHash: payment.txHash, ...after, fileMadeAt: await readFirstFile(sql, payment.ref) }
   },
-  says: ({ status, reason }) => `It is ${status}${reason ? ` (${reason})` : ''}.`,
+  says: ({ status, reason, fileMadeAt }) =>
+    [`It is ${status}${reason ? ` (${reason})` : ''}.`, ...filedInWords({ fileMadeAt })].join(' '),
 })
 
 /**
