@@ -33,7 +33,7 @@ const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
 /** For `catch`: null if the service answered with this status: 401 to a visitor who is not signed in, 404 for what it does not have or not publish. */
 export const nullOn = (status: number) => (error: unknown) => {
-  if (error instanceof Error && 'status' in error && error.status === status) return null
+  if (error instanceof LedgerError && error.status === status) return null
   throw error
 }
 
