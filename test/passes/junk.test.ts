@@ -112,9 +112,9 @@ test('a payment that returns stays one, though it would be dust now', async () =
   const raw = await world.raw(sent)
   await world.chain.mine()
   // While no tier had a price, it was a payment.
-  await world.pool`UPDATE tiers SET from_block = from_block + 1000000`
+  await world.pool`UPDATE tiers SET from_block = from_block + 1000000, from_time = from_time + 1000000000`
   await world.payments()
-  await world.pool`UPDATE tiers SET from_block = from_block - 1000000`
+  await world.pool`UPDATE tiers SET from_block = from_block - 1000000, from_time = from_time - 1000000000`
   await world.payments()
   assert.equal(await told(sent), 'held wrongAmount')
   await world.chain.reorg(1)

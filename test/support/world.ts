@@ -363,10 +363,12 @@ export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' |
     graceSec: 900,
     holdingRetrySec: 3600,
     fromBlock: Number(head.number) + 1,
-    fromTime: Number(head.timestamp),
+    fromTime: Number(head.timestamp) + 1,
     ...fields,
   }
   await inTransaction(world.pool, (sql) => insertTierVersion(sql, tier, 'test'))
+  // It holds from the next second on, and blocks may come within one.
+  await world.chain.increaseTime(1)
 }
 
 function fail(message: string): never {

@@ -93,6 +93,7 @@ attack('T14: a stolen admin key decides as an operator does, with audit rows, an
   await world.settle()
   assert.equal((await paymentOf(world, wrong))?.state, 'minted', 'a node at a price of the thief’s choice')
   assert.ok(!isOperatorRefusal(await changeTier(world.ctx, thief, { tierId: 'basic', priceWei: '1' })))
+  await world.chain.increaseTime(1)
   await world.chain.mine()
   const cheap = await world.pay(6, 1n)
   await world.settle()
@@ -100,6 +101,7 @@ attack('T14: a stolen admin key decides as an operator does, with audit rows, an
   // As in the runbook: the operator's price, at once, leaves no grace to the thief's.
   const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
   assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
+  await world.chain.increaseTime(1)
   await world.chain.mine()
   const late = await world.pay(6, 1n)
   await world.settle()
@@ -118,6 +120,7 @@ attack(
     await world.settle()
     const [{ cohort } = assert.fail()] = await nodesOf(world)
     assert.ok(!isOperatorRefusal(await changeTier(world.ctx, { name: 'stolen', requestId: null }, CHEAP)))
+    await world.chain.increaseTime(1)
     await world.chain.mine()
     const bought = await world.pay(9, 1n)
     await world.chain.mine()
