@@ -113,7 +113,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
     await withdraw.click()
     await page
       .getByRole('alert')
-      .getByText(/refused/i)
+      .getByText(/declined/i)
       .waitFor()
     own.refuseNext(LOST)
     await withdraw.click()
