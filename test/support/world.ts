@@ -354,10 +354,7 @@ export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' |
     label: fields.tierId,
     priceWei: wei(ETHER),
     maxPerWallet: 10,
-    holdingWei: wei(0n),
-    holdingToken: null,
-    holdingSymbol: null,
-    holdingDecimals: null,
+    ...{ holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null },
     payoutBps: 10_000,
     ...{ onSale: true, supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
     graceSec: 900,
@@ -367,8 +364,7 @@ export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' |
     ...fields,
   }
   await inTransaction(world.pool, (sql) => insertTierVersion(sql, tier, 'test'))
-  // It holds from the next second on, and blocks may come within one.
-  await world.chain.increaseTime(1)
+  await world.chain.increaseTime(1) // It holds from the next second on.
 }
 
 function fail(message: string): never {

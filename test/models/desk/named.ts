@@ -37,6 +37,8 @@ export interface Decided {
   txHash: string | null
   status: string | null
   tierId: string | null
+  /** When a file was made that pays it back. */
+  fileMadeAt: string | null
   isRefused: boolean
 }
 export interface Told {
@@ -52,7 +54,7 @@ export function dismissEach(
   names: string[],
   given: { by: string; note: string | null; dryRun: boolean },
 ) {
-  const none = { id: null, txHash: null, status: null, tierId: null, isRefused: true }
+  const none = { id: null, txHash: null, status: null, tierId: null, fileMadeAt: null, isRefused: true }
   const told: Told[] = []
   const states = new Map(payments.map((one) => [one.id, one.state]))
   const results = namedRows(payments, names).map((named): Decided => {
@@ -65,7 +67,14 @@ export function dismissEach(
       const after = { ...evidence, status: 'dismissed', tierId: one.tierId, receivedWei: String(one.valueWei) }
       told.push({ actor: given.by, subject: one.txHash ?? String(one.id), before, after })
     }
-    return { id: one.id, txHash: one.txHash, status: 'dismissed', tierId: one.tierId, isRefused: false }
+    return {
+      id: one.id,
+      txHash: one.txHash,
+      status: 'dismissed',
+      tierId: one.tierId,
+      fileMadeAt: null,
+      isRefused: false,
+    }
   })
   return { results, told, states }
 }
