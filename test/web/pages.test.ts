@@ -20,7 +20,7 @@ import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
 /** Most bytes that a page may load from the service until it is idle, as sent: headers, styles, scripts and answers. */
-const TRANSFER_BYTES_MAX = 180_000
+const TRANSFER_BYTES_MAX = 183_000
 const REQUESTS_MAX = 20
 const PAGES = {
   '/': /^Nodes that earn ETH/,
