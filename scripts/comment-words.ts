@@ -36,10 +36,27 @@ interface Node {
   arguments?: Node[]
 }
 
-function parse(path: string, text: string) {
+type Parsed = Pick<ReturnType<typeof parseSync>, 'program' | 'comments'>
+/** Each check reads the same files, so each is parsed once. */
+const parsedFiles = new Map<string, { text: string; parsed: Parsed }>()
+
+function parse(path: string, text: string): Parsed {
+  const earlier = parsedFiles.get(path)
+  if (earlier?.text === text) return earlier.parsed
   const { program, comments, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
-  return { program, comments }
+  const parsed = { program, comments }
+  parsedFiles.set(path, { text, parsed })
+  return parsed
+}
+
+/** What a file's nodes yield, in the order of the text. */
+function collect(path: string, text: string, of: (node: Node & Pattern) => readonly string[]): string[] {
+  const visit = (node: unknown): string[] =>
+    typeof node === 'object' && node !== null
+      ? [...of(node as Node & Pattern), ...Object.values(node).flatMap(visit)]
+      : []
+  return visit(parse(path, text).program)
 }
 
 /** The text of a file's comments, without their marks. */
@@ -49,21 +66,14 @@ const commentsOf = (path: string, text: string): string =>
     .join('\n')
 
 /** The names of a file's tests. Of a template this is the fixed part. Names from a table are not found. */
-function namesOf(path: string, text: string): string[] {
-  const names: string[] = []
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    const { callee, arguments: [first, ...others] = [] } = node as Node
+const namesOf = (path: string, text: string): string[] =>
+  collect(path, text, ({ callee, arguments: [first, ...others] = [] }) => {
     const taker = callee?.name ?? callee?.property?.name ?? ''
     const name =
       typeof first?.value === 'string' ? first.value : first?.quasis?.map(({ value }) => value.cooked).join('')
-    if (name !== undefined && TAKERS.includes(taker) && others.some(({ type }) => type?.includes('Function')))
-      names.push(name)
-    for (const child of Object.values(node)) visit(child)
-  }
-  visit(parse(path, text).program)
-  return names
-}
+    const isName = TAKERS.includes(taker) && others.some(({ type }) => type?.includes('Function'))
+    return name !== undefined && isName ? [name] : []
+  })
 
 /** Counts in a text. @returns a sentence for each count outside its limits. */
 function check(text: string, limits: Ratios, source: string): string[] {
@@ -128,18 +138,11 @@ function chosenBy(pattern: Pattern | null): string[] {
 }
 
 /** The names of a file's variables and parameters. */
-function localsOf(path: string, text: string): string[] {
-  const locals: string[] = []
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    const { type, id, params, body } = node as { type?: string; id?: Pattern; params?: Pattern[]; body?: unknown }
-    if (type === 'VariableDeclarator' && id) locals.push(...chosenBy(id))
-    if (body && Array.isArray(params)) locals.push(...params.flatMap(chosenBy))
-    for (const child of Object.values(node)) visit(child)
-  }
-  visit(parse(path, text).program)
-  return locals
-}
+const localsOf = (path: string, text: string): string[] =>
+  collect(path, text, ({ type, id, params, body }) => {
+    if (type === 'VariableDeclarator') return chosenBy(id as Pattern)
+    return body && Array.isArray(params) ? params.flatMap(chosenBy) : []
+  })
 
 /** Counts participles among the locals of each room: a folder of src, the pages, the client. @returns a sentence for each room with too many. */
 export function checkLocals(sources: ReadonlyMap<string, string>): string[] {
@@ -157,18 +160,11 @@ export function checkLocals(sources: ReadonlyMap<string, string>): string[] {
 }
 
 /** A file's texts: strings, templates and the text of elements. */
-function textsOf(path: string, text: string): string[] {
-  const texts: string[] = []
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    const { type, value } = node as Node
-    if (type === 'JSXText' || type === 'Literal') texts.push(String(value))
-    else if (type === 'TemplateElement') texts.push((value as { cooked: string }).cooked)
-    for (const child of Object.values(node)) visit(child)
-  }
-  visit(parse(path, text).program)
-  return texts
-}
+const textsOf = (path: string, text: string): string[] =>
+  collect(path, text, ({ type, value }) => {
+    if (type === 'JSXText' || type === 'Literal') return [String(value)]
+    return type === 'TemplateElement' ? [(value as { cooked: string }).cooked] : []
+  })
 
 /** @returns each text for users that has a word which they do not know. */
 export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
