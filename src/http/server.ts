@@ -71,7 +71,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   async function serve(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
     const match = router.find(request.url ?? '')
     if (typeof match === 'string') {
-      if (match === 'unknownRoute' && answerAsPage(new Reply(response, id, null, sending), request)) return
+      if (match === 'unknownRoute' && (await answerAsPage(new Reply(response, id, null, sending), request))) return
       return refuseOutside(response, id, match)
     }
     const { route, bucket, target } = match
