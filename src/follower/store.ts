@@ -48,7 +48,7 @@ import { asMintedTwice } from './minted-twice.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader, withBacking } from './seeds.ts'
-import { applyChanges, type BlockTimes, readBlockTimes, readDue } from './tier-changes.ts'
+import { applyChanges, readDue, readTierTimes, type TierTimes } from './tier-changes.ts'
 
 /** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
@@ -86,16 +86,15 @@ export async function storeRange(
   const cursor = { number: last.number, hash: last.hash, time: last.time }
   const [{ turns, seedBlocks }, times] = await Promise.all([
     readTurns(ctx, range, { ledgerCohorts, changes, expectedCursor }),
-    readBlockTimes(ctx, range, expectedCursor),
+    readTierTimes(ctx, range, expectedCursor),
   ])
-  const changesTiers = (await readDue(ctx.pool, times, expectedCursor)).length > 0
 
   const storing = inTransaction(ctx.pool, async (sql) => {
-    if (changesTiers) await lockTierTable(sql)
-    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor, times, changesTiers })
+    if (times.isDue) await lockTierTable(sql)
+    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor, times })
     if (!beginning) return null
     const { signers } = beginning
-    if (changesTiers) await applyChanges(ctx, sql, times, expectedCursor)
+    if (times.isDue) await applyChanges(ctx, sql, times, expectedCursor)
     // A payment may have the price of a change that has just taken effect.
     const tiers = range.transfers.length > 0 ? await readTierVersions(sql) : []
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
@@ -138,13 +137,12 @@ async function beginRange(
     expectedCursor,
     ledgerCohorts,
     cursor,
-    ...tiers
+    times,
   }: {
     expectedCursor: Cursor | null
     ledgerCohorts: readonly LedgerCohort[]
     cursor: Cursor
-    times: BlockTimes
-    changesTiers: boolean
+    times: TierTimes
   },
 ): Promise<{ signers: readonly Address[] } | null> {
   const current = await readCursor(sql, { lock: true })
@@ -153,7 +151,7 @@ async function beginRange(
   if (!current) await lockWalletsForReading(sql)
   const [watching, due, cohorts] = await Promise.all([
     readWatching(sql),
-    tiers.changesTiers ? [] : readDue(sql, tiers.times, expectedCursor),
+    times.isDue ? [] : readDue(sql, times, expectedCursor),
     // The reconciler may have inserted a node that the ledger lacked, and so changed a cohort.
     range.events.length > 0 ? readCohorts(sql) : ledgerCohorts,
   ])

@@ -26,36 +26,47 @@ export interface BlockTimes {
   last: number
 }
 
-/** Reads in which blocks of a range changes may take effect. Asks the chain only if the range was not read whole. */
-export async function readBlockTimes(
+/** The times of a range, and whether some version gets another first block by it. */
+export interface TierTimes extends BlockTimes {
+  isDue: boolean
+}
+
+/** Reads in which blocks of a range changes take effect. Asks the chain only if the range was not read whole. */
+export async function readTierTimes(
   { pool, chain }: LedgerDb & ChainRead,
   { blocks, isSurveyed }: Pick<ObservedRange, 'blocks' | 'isSurveyed'>,
   cursor: Cursor | null,
-): Promise<BlockTimes> {
+): Promise<TierTimes> {
   const last = blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  if (!isSurveyed) return { firstAt: (time) => blocks.find((block) => block.time >= time)?.number, last: last.number }
+  const notBegun = await readNotBegun(pool, cursor)
+  const timesOf = (firstAt: BlockTimes['firstAt']): TierTimes => {
+    const times = { firstAt, last: last.number }
+    return { ...times, isDue: dueOf(notBegun, times).length > 0 }
+  }
+  if (!isSurveyed) return timesOf((time) => blocks.find((block) => block.time >= time)?.number)
   const firstBlocks = new Map<number, number>()
-  for (const { fromTime } of await readNotBegun(pool, cursor)) {
+  for (const { fromTime } of notBegun) {
     const first = firstBlocks.has(fromTime) ? null : await chain.agreedFirstBlockAt(fromTime, last.number)
-    // What has not begun yet begins in the range at the earliest.
+    // A version that has not begun yet begins in the range at the earliest.
     if (first) firstBlocks.set(fromTime, Math.max(first.block.number, (cursor?.number ?? -1) + 1))
   }
-  const firstAt = (time: number) => {
+  return timesOf((time) => {
     const first = firstBlocks.get(time)
     if (first !== undefined || time > last.time) return first
     throw new ChainFault('a change of a tier was entered while its first block was read', { retryable: true })
-  }
-  return { firstAt, last: last.number }
+  })
 }
 
-/** What gets another first block by a range. What was entered at once, and does not begin in the range, begins behind it. */
-export async function readDue(sql: Sql, { firstAt, last }: BlockTimes, cursor: Cursor | null): Promise<FirstBlock[]> {
-  return (await readNotBegun(sql, cursor)).flatMap(({ fromBlock: before, ...one }) => {
+/** The versions whose first block a range sets or moves. A version entered at once that does not begin in the range begins after it. */
+export const readDue = async (sql: Sql, times: BlockTimes, cursor: Cursor | null): Promise<FirstBlock[]> =>
+  dueOf(await readNotBegun(sql, cursor), times)
+
+const dueOf = (notBegun: readonly FirstBlock[], { firstAt, last }: BlockTimes): FirstBlock[] =>
+  notBegun.flatMap(({ fromBlock: before, ...one }) => {
     const fromBlock = firstAt(one.fromTime) ?? (before && Math.max(before, last + 1))
     return fromBlock === before || fromBlock === null ? [] : { ...one, fromBlock }
   })
-}
 
 /** Stores the changes that take effect in a range, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
 export async function applyChanges(ctx: Logging, sql: Sql, times: BlockTimes, cursor: Cursor | null): Promise<void> {

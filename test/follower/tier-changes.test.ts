@@ -8,7 +8,7 @@ import { cancelTierPlan, insertTierPlan, readTierPlans, readTierVersions } from 
 import { type TermName, type TierTerms, termsOf } from '../../src/domain/sale/changes.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { readBlockTimes } from '../../src/follower/tier-changes.ts'
+import { readTierTimes } from '../../src/follower/tier-changes.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -81,8 +81,8 @@ test('a surveyed range finds the same first blocks as one that is read whole', a
   const numbers = Array.from({ length: head - cursor.number }, (_, i) => cursor.number + 1 + i)
   const blocks = await Promise.all(numbers.map(async (number) => (await ctx.chain.block(number)) ?? assert.fail()))
   const [whole, surveyed] = [
-    await readBlockTimes(ctx, { blocks }, cursor),
-    await readBlockTimes(ctx, { blocks: blocks.slice(-1), isSurveyed: true }, cursor),
+    await readTierTimes(ctx, { blocks }, cursor),
+    await readTierTimes(ctx, { blocks: blocks.slice(-1), isSurveyed: true }, cursor),
   ]
   assert.deepEqual(plans.map(whole.firstAt), [head - 2, head - 2, undefined])
   assert.deepEqual(plans.map(surveyed.firstAt), plans.map(whole.firstAt))

@@ -123,7 +123,7 @@ export async function storeTierChanges(
 /** A version or a planned change, with its first block; null if a planned change has not begun. */
 export type FirstBlock = Pick<StoredVersion, 'tierId' | 'version' | 'fromTime'> & { fromBlock: number | null }
 
-/** What has not begun in the blocks up to the followed one. */
+/** The versions and planned changes that have not begun up to the followed block. */
 export async function readNotBegun(sql: Sql, followed: { number: number; time: number } | null): Promise<FirstBlock[]> {
   return await sql<FirstBlock[]>`
     SELECT tier_id AS "tierId", version, from_block AS "fromBlock", from_time AS "fromTime" FROM tiers

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { rewindTierChanges } from '../../../src/db/sale/tiers.ts'
-import { applyChanges, readBlockTimes } from '../../../src/follower/tier-changes.ts'
+import { applyChanges, readTierTimes } from '../../../src/follower/tier-changes.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -106,7 +106,7 @@ function inForceOf({ versions }: Ledger, blocks: Block[]): object[] {
 async function followRange(sql: Sql, [before, ...blocks]: Block[]): Promise<void> {
   if (before === undefined || blocks.length === 0) return
   const cursor = { ...before, hash: word(before.number) as never }
-  const times = await readBlockTimes({ pool: sql } as never, { blocks } as never, cursor)
+  const times = await readTierTimes({ pool: sql } as never, { blocks } as never, cursor)
   await applyChanges({ log: silentLog }, sql, times, cursor)
 }
 
