@@ -8,6 +8,7 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { mintMayCome } from '../sends/outbox.ts'
 import { moveAndRead } from './moves.ts'
+import { isRefundFileOf } from './refunds.ts'
 
 /** The filter; null matches any. */
 export interface PaymentFilter {
@@ -118,7 +119,7 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
         WHERE p.state = 'held' AND w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
           AND NOT EXISTS (SELECT FROM refunds r WHERE r.tx_hash = w.tx_hash)
         ORDER BY w.block_number LIMIT 5) x) AS "looksRefundedBy",
-      (SELECT iso(min(a.at)) FROM audit a WHERE a.action = 'refundFileMade' AND a.detail -> 'after' ->> 'ref' = p.ref) AS "fileMadeAt",
+      (SELECT iso(min(at)) FROM audit WHERE ${isRefundFileOf(sql, sql`p.ref`)}) AS "fileMadeAt",
       (SELECT row_to_json(x) FROM (SELECT o.id, o.kind, o.sender, o.nonce, o.state, o.tx_hash AS "txHash",
         o.block_number AS "blockNumber", o.guard_block AS "guardBlock", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
         iso(o.created_at) AS "createdAt",

@@ -3,7 +3,7 @@
 import type { Evidence, HoldReason } from '../../domain/judgement.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
-import { jsonRows, type Sql } from '../core/sql.ts'
+import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { isSpent } from './inner.ts'
 import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
@@ -56,13 +56,16 @@ export async function readRefundsBy(
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
+/** The rows of the log for files that refund the payment of a ref: a condition on `audit`. A ref survives a rebuild; a row id does not. */
+export const isRefundFileOf = (sql: Sql, ref: Fragment | Hash): Fragment =>
+  sql`action = 'refundFileMade' AND detail -> 'after' ->> 'ref' = ${ref}`
+
 /**
- * When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. A ref survives a rebuild; a row id does
- * not.
+ * When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never.
  */
 export async function readFirstFile(sql: Sql, ref: Hash): Promise<string | null> {
   const [row] = await sql<{ at: string | null }[]>`
-    SELECT iso(min(at)) AS at FROM audit WHERE action = 'refundFileMade' AND detail -> 'after' ->> 'ref' = ${ref}`
+    SELECT iso(min(at)) AS at FROM audit WHERE ${isRefundFileOf(sql, ref)}`
   return row?.at ?? null
 }
 
@@ -87,7 +90,7 @@ export async function readHeldBefore(
   { heldFor, before, again }: { heldFor: HoldReason; before: number; again: boolean },
   limit: number,
 ): Promise<HeldPayment[]> {
-  const filedAt = sql`(SELECT max(a.at) FROM audit a WHERE a.action = 'refundFileMade' AND a.detail -> 'after' ->> 'ref' = p.ref)`
+  const filedAt = sql`(SELECT max(at) FROM audit WHERE ${isRefundFileOf(sql, sql`p.ref`)})`
   return await sql<HeldPayment[]>`
     SELECT id, value_wei AS "valueWei", reason = 'refunding' AS "isPrepared", iso(block_time) AS "paidAt", count(*) OVER () AS total FROM payments p
     WHERE state = 'held' AND block_time < to_timestamp(${before}) AND (reason = ${heldFor} OR reason = 'refunding'
