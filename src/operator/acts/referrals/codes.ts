@@ -82,14 +82,14 @@ the version of their block. To end a code, register it again with --closes-at.`,
   ): Promise<RegisteredReferral | OperatorRefusal> => {
     const result = await register(changing, deps, [terms])
     if (isOperatorRefusal(result)) return result
-    const [one] = result
+    const [one] = result.referrals
     return one ?? Promise.reject(new Error(`there is no code ${terms.code}`))
   },
   says: ({ changed, referral: { code, fromBlock } }) =>
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',
 })
 
-/** What a list does, previewed or done. */
+/** The effect of a list, previewed or done. */
 export interface RegisteredReferrals {
   dryRun: boolean
   /** How many codes the list has. */
@@ -132,12 +132,15 @@ tabs separate the cells. Shows what changes, and asks. If a line is bad, the com
     const { codes, problems } = await readCodes(rows, ROW, CODES_MAX)
     if (problems.length > 0) return refuseField('invalid', 'rows', `has bad lines. ${problems.join(' ')}`)
     const terms = codes.map((one) => ({ ...one, ...common }))
-    const before = await readLatest(changing.sql)
-    const result = dryRun ? refuseTimes(terms) : await register(changing, deps, terms)
+    const { sql } = changing
+    const result = dryRun
+      ? (refuseTimes(terms) ?? { before: await readLatest(sql) })
+      : await register(changing, deps, terms)
     if (isOperatorRefusal(result)) return result
+    const { before } = result
     const first = terms.slice(0, SHOWN_MAX).map((one) => changeInWords(one, before.get(one.code)))
-    const newTerms = terms.filter((one) => changedTerms(one, before.get(one.code)).length > 0).length
-    return { dryRun, codes: codes.length, changed: newTerms, first }
+    const changed = terms.filter((one) => isChanged(one, before.get(one.code))).length
+    return { dryRun, codes: codes.length, changed, first }
   },
   says: ({ dryRun, codes, changed }) =>
     `${dryRun ? 'Would register' : 'Registered'} ${changed}; no change for ${codes - changed}.`,
@@ -153,6 +156,8 @@ const readLatest = async (sql: Sql) => new Map((await readReferrals(sql)).map((o
 const changedTerms = (terms: ReferralTerms, before: ReferralTerms | undefined) =>
   TERMS.filter((name) => before?.[name] !== terms[name])
 
+const isChanged = (terms: ReferralTerms, before: ReferralTerms | undefined) => changedTerms(terms, before).length > 0
+
 function changeInWords(terms: ReferralTerms, before: ReferralTerms | undefined): string {
   const { code, commissionBps, payee } = terms
   if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}`
@@ -165,28 +170,29 @@ function refuseTimes(terms: readonly ReferralTerms[]): OperatorRefusal | null {
   return isWrong ? refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`) : null
 }
 
-/** Gives each code a version with these terms, unless it has them. */
+/** Gives each code a version with these terms, unless it has them. `before`: the latest versions until then, by code. */
 async function register(
   { sql, actor, record }: Changing,
   deps: LedgerDb & ChainRead,
   terms: readonly ReferralTerms[],
-): Promise<RegisteredReferral[] | OperatorRefusal> {
+): Promise<{ referrals: RegisteredReferral[]; before: ReadonlyMap<string, ReferralVersion> } | OperatorRefusal> {
   const refusal = refuseTimes(terms)
   if (refusal) return refusal
   await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
   // This locks the cursor, so that no payment in a later block is stored before these versions.
   const fromBlock = (await readNow(deps, sql)).number + 1
-  const current = await readLatest(sql)
-  const newTerms = terms.filter((one) => changedTerms(one, current.get(one.code)).length > 0)
+  const before = await readLatest(sql)
+  const newTerms = terms.filter((one) => isChanged(one, before.get(one.code)))
   for (const one of newTerms) {
-    const before = current.get(one.code)
-    const version = (before?.version ?? 0) + 1
+    const former = before.get(one.code)
+    const version = (former?.version ?? 0) + 1
     await insertReferral(sql, one, { version, fromBlock, enteredBy: actor.name })
-    record({ action: 'referralRegistered', subject: one.code, before, after: one })
+    record({ action: 'referralRegistered', subject: one.code, before: former, after: one })
   }
   const now = await readLatest(sql)
-  return terms.flatMap((one) => {
+  const referrals = terms.flatMap((one) => {
     const referral = now.get(one.code)
     return referral ? { referral, changed: newTerms.includes(one) } : []
   })
+  return { referrals, before }
 }
