@@ -223,7 +223,7 @@ async function listed(dice: Dice, lists: readonly Wire[][], { last, leafOf, with
 
 test('a list of transactions is proven by the code as far as by the second reading', async () => {
   const seen = { proven: 0, not: 0 }
-  await played(40, async (dice) => {
+  await played(120, async (dice) => {
     // What the provider gives for an item that we cannot encode.
     const bytes = Uint8Array.from([one(dice, [0x7f, 0x55, 0x55, 2, 0xc0]), dice(256), dice(256)])
     const raw = (index: number) => (index % 3 < 2 ? bytes : null)
@@ -260,7 +260,7 @@ test('we request the bytes of only a few transactions of a block', async () => {
 
 test('a list of receipts is proven by the code as far as by the second reading', async () => {
   const seen = { proven: 0, not: 0 }
-  await played(40, async (dice) => {
+  await played(120, async (dice) => {
     const { list, root } = await listed(dice, RECEIPTS, {
       last: STATE_SYNC_RECEIPT,
       leafOf: receiptBytes,
