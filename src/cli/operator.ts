@@ -32,7 +32,7 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
   /** The result as text for people. `outcome`: what the act says of it. */
   readonly text?: (result: Result, outcome: string) => string
-  /** What follows the result. */
+  /** Runs after the result is printed. */
   readonly last?: (call: Call, result: Result) => Promise<void>
   /** Replaces everything above. */
   readonly run?: Run

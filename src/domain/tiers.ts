@@ -87,11 +87,11 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
-    const current = begunBy(ofTier, payment.blockNumber)
-    const inForce = current.at(-1)
+    const begunVersions = begunBy(ofTier, payment.blockNumber)
+    const inForce = begunVersions.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
-    const former = formerAt(current, payment)
+    const former = formerAt(begunVersions, payment)
     const own = inForce.priceWei === payment.valueWei ? [inForce] : []
     const alive = [...own, ...former.toReversed()]
     const [tier, ...others] = alive.filter((version) => sells(version, payment))
@@ -112,9 +112,9 @@ export function selectTier(versions: readonly TierVersion[], payment: Position &
  */
 export function decidingIn(versions: readonly TierVersion[], blockNumber: number): TierVersion[] {
   return [...Map.groupBy(versions, ({ tierId }) => tierId).values()].flatMap((ofTier) => {
-    const current = begunBy(ofTier, blockNumber)
-    const sinceTime = current.at(-1)?.fromTime ?? 0
-    return current.filter((_, i) => graceEnd(current.slice(i + 1)) > sinceTime)
+    const begunVersions = begunBy(ofTier, blockNumber)
+    const sinceTime = begunVersions.at(-1)?.fromTime ?? 0
+    return begunVersions.filter((_, i) => graceEnd(begunVersions.slice(i + 1)) > sinceTime)
   })
 }
 
@@ -149,9 +149,9 @@ interface Position extends Place {
   blockTime: number
 }
 
-/** The earlier versions of this price in their grace period. `begun`: oldest first. */
-const formerAt = (current: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
-  gracesOf(current, payment.valueWei).flatMap(({ version, untilTime }) =>
+/** The earlier versions of this price in their grace period. `begunVersions`: oldest first. */
+const formerAt = (begunVersions: readonly TierVersion[], payment: { blockTime: number; valueWei: bigint }) =>
+  gracesOf(begunVersions, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
 
@@ -212,7 +212,7 @@ export function lowestPriceAt(
 const graceEnd = (after: readonly Pick<TierVersion, 'fromTime' | 'graceSec'>[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => fromTime + graceSec))
 
-/** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
+/** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `inOrder`: oldest first. */
 const gracesOf = <T extends Omit<TierVersion, 'fromBlock'>>(inOrder: readonly T[], priceWei: bigint) =>
   inOrder
     .slice(0, -1)
@@ -232,12 +232,12 @@ export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInG
 
 /**
  * Checks a tier's new version against the other tiers. Two tiers on sale may not share a price. A price that another tier has just given up remains
- * reserved for that tier during the grace period. `now` is the followed head's time. Null if there is no objection.
+ * reserved for that tier during the grace period. `fromTime`: when the new version takes effect. Null if there is no objection.
  */
 export function refuseTierVersion(
   versions: readonly Omit<TierVersion, 'fromBlock'>[],
   candidate: { tierId: string; priceWei: bigint; onSale: boolean },
-  now: number,
+  fromTime: number,
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
@@ -247,7 +247,7 @@ export function refuseTierVersion(
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
     // Several versions may have had the price. The last of their grace periods counts.
     const untilTime = Math.max(...gracesOf(inOrder, candidate.priceWei).map((grace) => grace.untilTime))
-    if (untilTime > now) return { kind: 'priceInGrace', by: live.tierId, untilTime }
+    if (untilTime > fromTime) return { kind: 'priceInGrace', by: live.tierId, untilTime }
   }
   return null
 }

@@ -109,9 +109,9 @@ export async function compareBlock(
   const proof = (await isProven(pool)) ? 'proven' : 'agreed'
   // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.
   const txHashes = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
-  const mayDifferInTime = proof === 'agreed' && txHashes.length > 0
+  const hasAgreedPayments = proof === 'agreed' && txHashes.length > 0
   // The ledger has another block there by now, unless two providers agree on another time for the same one.
-  if (parts.includes('header') && !mayDifferInTime) return []
+  if (parts.includes('header') && !hasAgreedPayments) return []
   if (parts.includes('receipts')) {
     await goBack(ctx, cursor, { number, hash }, 'receipts')
     return []

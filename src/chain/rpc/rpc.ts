@@ -67,7 +67,7 @@ export interface Rpc extends RpcReads {
   close(): Promise<void>
 }
 
-/** What each provider answers; null for a ChainFault. */
+/** The answer of each provider; null for a ChainFault. */
 export const ofEach = <Provider, T>(
   { providers }: { readonly providers: readonly Provider[] },
   read: (provider: Provider) => Promise<T>,

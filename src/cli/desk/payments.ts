@@ -78,11 +78,11 @@ async function refundAll(call: Call): Promise<ExitCode> {
       accepted(await prepareAllRefunds(deps, actorHere(), { ...request, ...more }), call)
     const show = (result: AllPrepared) =>
       call.out.result(result, () => [...result.results.map(lineOf), ...allInWords(result)].join('\n'))
-    const candidates = await prepare({ dryRun: true })
-    if (isDry || candidates.count === 0) return await show(candidates).then(() => EXIT.done)
-    preview(call, allInWords(candidates).join('\n'))
+    const dryResult = await prepare({ dryRun: true })
+    if (isDry || dryResult.count === 0) return await show(dryResult).then(() => EXIT.done)
+    preview(call, allInWords(dryResult).join('\n'))
     await mustAgree(call, 'Prepare these refunds? The service then signs no mint for these payments.')
-    const result = await prepare({ sumWei: String(candidates.sumWei) })
+    const result = await prepare({ sumWei: String(dryResult.sumWei) })
     await show(result)
     await writeFiles(call, result)
     return EXIT.done

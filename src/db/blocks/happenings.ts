@@ -93,9 +93,12 @@ export function happeningsOf(
 
 type Fields = readonly (string | number | bigint | null)[]
 
-const entry = (blockNumber: number, part: Happening['part'], fields: Fields): Happening => {
-  return { blockNumber, part, paidBy: null, key: fields.filter((field) => field !== null).join(' ') }
-}
+const entry = (blockNumber: number, part: Happening['part'], fields: Fields): Happening => ({
+  blockNumber,
+  part,
+  paidBy: null,
+  key: fields.filter((field) => field !== null).join(' '),
+})
 
 /** The fields of an event of the factory; null if the ledger stores nothing of it. */
 function fieldsOf(event: ObservedRange['events'][number]): Fields | null {

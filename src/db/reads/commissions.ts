@@ -14,7 +14,7 @@ interface Extent {
   paid: string
 }
 const ALL: Extent = { payments: '', paid: '' }
-/** What concerns the codes of one payee, by `own`, which the statement defines. The cost goes with what these codes sold. */
+/** Only the codes of one payee, by `own`, which the statement defines. The cost grows with the sales of these codes. */
 const OF_PAYEE: Extent = {
   payments: "AND string_to_array(p.codes, ',') && (SELECT codes FROM own)",
   paid: 'AND f.commission_of = ANY ((SELECT codes FROM own)::text[])',
@@ -39,7 +39,7 @@ const earning = (source: string, { block, txHash }: { block: string; txHash: str
 const COLUMNS =
   'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block, ripe_at, proof'
 
-/** One row for each commission earned, taken back or paid, in the block where that happened. `proof` is what backs the mint and the amount. */
+/** One row for each commission earned, taken back or paid, in the block of that. `proof` is the evidence of the mint and the amount. */
 const booksOf = (only: Extent) => `
   SELECT 'earned' AS kind, ${COLUMNS}
     FROM (${earning('payments p', { block: 'p.block_number', txHash: 'p.tx_hash' }, only)}) e

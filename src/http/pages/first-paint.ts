@@ -55,7 +55,7 @@ export const saidOf = (tier: TierRow): Said =>
     ? [`Buy ${tier.label}`, 'One transfer of the exact price. We check your wallet before you pay.']
     : [tier.label, standsOf(tier)]
 
-/** The page as far as we can show it before a script runs. `served` is null if we could not read the ledger, or if the page sells nothing. */
+/** The page as far as we can show it before a script runs. `facts` is null if we could not read the ledger, or if the page sells nothing. */
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: Served | null): string {
   const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
@@ -152,7 +152,7 @@ const isBuyable = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
 const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
   rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
 
-/** What a round may pay a node of a tier, by the terms of the newest turn, and what the newest round paid. */
+/** The range that a round may pay a node of a tier, by the terms of the newest turn, and the amount of the tier's own newest turn. */
 function paidOf(tier: TierRow, facts: Served): string {
   const turn = lastTurnOf(tier, facts)
   const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
@@ -199,16 +199,16 @@ function cardsOf(facts: Served | null, main: string, most?: number): string {
     .join('')}</ul>`
 }
 
-function cardOf(tier: TierRow, served: Served, main: string): string {
+function cardOf(tier: TierRow, facts: Served, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
   const act = isBuyable(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
   const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
   const supplyFacts = supply ? `${remaining} of ${supply} left` : 'unlimited'
-  const facts = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${supplyFacts}</dd></dl>`
+  const factList = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${supplyFacts}</dd></dl>`
   return (
     `<li class="card tier"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
-    `<div class="paid"><p>${paidOf(tier, served)}</p></div><div class="room">${facts}</div><p class="act">${act}</p></li>`
+    `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`
   )
 }
 

@@ -1,4 +1,4 @@
-// What a signed-in wallet sees of itself.
+// A signed-in wallet's own readings.
 import type { Sql } from '../../db/core/sql.ts'
 import { readDueCommissions } from '../../db/reads/commissions.ts'
 import { type NodeRow, readNodesOf } from '../../db/reads/public-api.ts'

@@ -189,11 +189,11 @@ function fromText(text: string): Fields {
 /** Reads the transactions and their traces. `to` is null if there is no such payment; the code that locks the payment then refuses. */
 async function traceNamed(
   deps: ChainRead,
-  names: readonly Named[],
+  transfers: readonly Named[],
   to: Address | null,
 ): Promise<Map<Hash, Traced> | OperatorRefusal> {
   const traces = new Map<Hash, Traced>()
-  for (const { txHash } of names) {
+  for (const { txHash } of transfers) {
     if (traces.has(txHash)) continue
     const tx = await readMined(deps, 'transaction', txHash)
     if (isOperatorRefusal(tx)) return tx
@@ -247,11 +247,11 @@ const conflict = refuseAct('conflict', 'That transfer is already another payment
 
 /** The named transfer in a trace. If several differ only in their position, the first of them. */
 function byTrace(
-  names: Named,
+  wanted: Named,
   transfers: readonly InnerTransfer[],
   isTaken: (index: number) => boolean,
 ): InnerTransfer | OperatorRefusal {
-  const { innerIndex, from, valueWei } = names
+  const { innerIndex, from, valueWei } = wanted
   const fits = transfers.filter(
     (transfer) =>
       (innerIndex === null || transfer.index === innerIndex) &&

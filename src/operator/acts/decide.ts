@@ -320,8 +320,8 @@ export const dismissAllDust = defineAct({
     )
     if (lowestWei !== null && belowWei > lowestWei)
       return refuseField('invalid', 'belowWei', `may be at most ${lowestWei}, the lowest price ever: more is not dust.`)
-    const outcome = await sumDust(sql, belowWei)
-    if (dryRun) return { dryRun, ...outcome, remaining: outcome.count }
+    const total = await sumDust(sql, belowWei)
+    if (dryRun) return { dryRun, ...total, remaining: total.count }
     const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
     const { count, sumWei } = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
     const after = { belowWei: belowWei.toString(), count, sumWei: sumWei.toString() }
@@ -330,7 +330,7 @@ export const dismissAllDust = defineAct({
     return { dryRun, count, sumWei, remaining }
   },
   says: ({ dryRun, count, sumWei, remaining }) => {
-    const outcome = `${count}, ${inEther(sumWei)} ether in all`
-    return dryRun ? `There are ${outcome}.` : `Dismissed ${outcome}; ${remaining} left.`
+    const figures = `${count}, ${inEther(sumWei)} ether in all`
+    return dryRun ? `There are ${figures}.` : `Dismissed ${figures}; ${remaining} left.`
   },
 })

@@ -6,7 +6,7 @@ import { inEther } from '../../domain/units.ts'
 import { inUtc, timeInWords } from '../../lib/times.ts'
 import { fieldNamed } from '../act.ts'
 
-/** How we call a term. Others are not told. */
+/** Our words for each term. A text leaves out the other terms. */
 const NAMED: Readonly<Record<string, string>> = {
   label: 'name',
   maxPerWallet: 'for a wallet',
@@ -37,7 +37,7 @@ export function changesIn(before: object, after: object): string[] {
 
 type Terms = Omit<TierVersion, 'version' | 'opened' | 'fromBlock' | 'fromTime'>
 
-/** A version that is entered. `before`: the tier's version until then; null if the tier is new. `from`: from when it holds. */
+/** A version that is entered. `before`: the tier's version until then; null if the tier is new. `from`: when it takes effect. */
 export function versionInWords(
   before: Terms | null,
   after: Terms & Pick<TierVersion, 'fromTime'>,
@@ -78,7 +78,7 @@ export const nowSec = () => Date.now() / 1000
 
 type Timed = Pick<TierVersion, 'tierId' | 'version' | 'fromTime'>
 
-/** Why a change that holds from a time does not fit: its field, and a sentence. `planned`: what will hold. `continues`: the text continues a sentence that begins with the field's name. */
+/** Why a change does not fit at its time: its field, and a sentence, or the rest of one that begins with the field's name. `plans`: the planned changes that fit. */
 export function whyUnfit(
   why: Unfit,
   plans: readonly Timed[],

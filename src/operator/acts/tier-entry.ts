@@ -171,10 +171,10 @@ export async function enterTier(
     (await refusePayout(deps, sql, terms, now.number)) ??
     (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
   if (refusal) return refusal
-  const isNew = !before || !changesNothing(before, terms)
-  if (isNew && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
+  const isChange = !before || !changesNothing(before, terms)
+  if (isChange && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
   const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
-  return { tier: await viewOf(sql, tierId), changed: isNew, dryRun, notes: isNew ? notes : ['No change.'] }
+  return { tier: await viewOf(sql, tierId), changed: isChange, dryRun, notes: isChange ? notes : ['No change.'] }
 }
 
 /** @returns the row of the audit log. */
@@ -257,11 +257,11 @@ const toCome = (rows: readonly TierRow[], plans: readonly TierPlan[], time: numb
 /** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
   const { entry, terms, time } = next
-  const inForce = toCome(rows, plans, time)
-  const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...inForce]
+  const dueChanges = toCome(rows, plans, time)
+  const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...dueChanges]
   const version = { ...terms, fromTime: time }
   const why = refuseVersion(earlier, version)
-  if (why) return refusalOf(whyUnfit(why, inForce, time))
+  if (why) return refusalOf(whyUnfit(why, dueChanges, time))
   const number =
     1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
   const place =

@@ -60,7 +60,7 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
   }
 }
 
-/** What a character of a text takes at most in JSON: `\u0000`. */
+/** The most bytes that a character of a text takes in JSON: `\u0000`. */
 const CHAR_BYTES_MAX = 6
 
 /** The largest body of an act: every text of its fields at its longest, however it is escaped, and room for everything else. */

@@ -75,7 +75,7 @@ export const listCommissions = defineReading({
 export interface CommissionFile {
   commissions: DueCommission[]
   sendNowWei: bigint
-  /** What waits and why, what an earlier file pays, or what rests on one provider; null if nothing does. */
+  /** Names what waits and why, what an earlier file pays, and what rests on one provider; null if there is none. */
   note: string | null
   safeBatch: SafeBatch | null
 }
@@ -221,8 +221,8 @@ async function recordPaid(
     const { transfer, isKnown } = choice
     const result = { code, payee: transfer.to, txHash, valueWei: transfer.valueWei }
     if (isKnown) return { ...result, changed: false }
-    const still = refuseUnmoved('commission', await readPaymentWallets(sql), { ...transfer, signer: tx.from })
-    if (still) return still
+    const refusal = refuseUnmoved('commission', await readPaymentWallets(sql), { ...transfer, signer: tx.from })
+    if (refusal) return refusal
     const { blockNumber, blockHash } = tx
     const proof = { paymentRef: null, commissionOf: code, txHash, blockNumber, blockHash, recordedBy: actor.name }
     // The passes watch the transfer until its block is final.
@@ -252,16 +252,16 @@ async function choose(
   moves: readonly Moved[],
 ): Promise<{ transfer: Moved; isKnown: boolean } | OperatorRefusal> {
   const free: Moved[] = []
-  let move: Moved | undefined
+  let ownMove: Moved | undefined
   for (const [payee, transfers] of Map.groupBy(moves, ({ to }) => to)) {
     const refunds = await readRefundsBy(sql, txHash, payee)
     for (const transfer of transfers) {
-      const proves = refunds.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
-      if (proves === undefined) free.push(transfer)
-      else if (proves.commissionOf === code) move = transfer
+      const record = refunds.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
+      if (record === undefined) free.push(transfer)
+      else if (record.commissionOf === code) ownMove = transfer
     }
   }
-  if (move) return { transfer: move, isKnown: true }
+  if (ownMove) return { transfer: ownMove, isKnown: true }
   const [first] = free
   if (first && free.some(({ valueWei }) => valueWei !== first.valueWei))
     return refuseAct('invalid', `The transaction pays more than once: give ${fieldNamed('valueWei')}.`)

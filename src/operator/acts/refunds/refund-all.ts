@@ -74,20 +74,20 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
 export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remaining, ...of }: AllPrepared): string[] {
   const { sendNowWei, fileCount, results } = of
   const times =
-    oldestAt === null || newestAt === null ? '' : `, paid from ${inMinutes(oldestAt)} to ${inMinutes(newestAt)}`
-  const holds = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${times}.`
+    oldestAt === null || newestAt === null ? '' : `, paid from ${toTheMinute(oldestAt)} to ${toTheMinute(newestAt)}`
+  const heldLine = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${times}.`
   const files = fileCount === 1 ? 'in one file' : `in ${fileCount} files`
   const others = Map.groupBy(results, whyInNoFile)
   others.delete(null)
   return [
-    holds,
+    heldLine,
     `Of it ${inEther(sendNowWei)} ether may be sent now${fileCount > 0 ? `, ${files}` : ''}.`,
     ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
     ...(remaining > 0 ? [`${remaining} more remain: repeat this for them.`] : []),
   ]
 }
 
-const inMinutes = (time: string) => inUtc(Math.floor(Date.parse(time) / 60_000) * 60)
+const toTheMinute = (time: string) => inUtc(Math.floor(Date.parse(time) / 60_000) * 60)
 
 /** How many reasons the outcome tells, and how many payments of each it names. */
 const REASONS_MAX = 6

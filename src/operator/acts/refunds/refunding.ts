@@ -223,8 +223,8 @@ export const cancelRefund = defineGuardedAct({
     if (isOperatorRefusal(payment)) return payment
     if (payment.state !== 'held' || payment.reason !== 'refunding')
       return refuseAct('conflict', 'No refund of that payment is being prepared.')
-    const { before: formerState, word } = await withdrawRefunding(sql, payment.id, actor.name)
-    const stands = standsAs(payment, { before: formerState, word, isMinting: await isIntentPending(sql, payment.id) })
+    const { before: evidence, word } = await withdrawRefunding(sql, payment.id, actor.name)
+    const stands = standsAs(payment, { before: evidence, word, isMinting: await isIntentPending(sql, payment.id) })
     const { verdict: status, reason } = await moveFromRefunding(sql, payment.id, stands)
     const [before, after] = [
       { status: 'held', reason: 'refunding' },
