@@ -206,8 +206,7 @@ async function canonicalCursor(
   }
   if (!shorter) {
     const canonical = await ctx.chain.block(cursor.number)
-    if (!canonical)
-      throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`, { retryable: true })
+    if (!canonical) throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`)
     if (canonical.hash === cursor.hash) return cursor
   }
   const fork = await findFork(ctx, Math.min(head.number, cursor.number))
@@ -244,8 +243,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
     const middle = Math.floor((low + high) / 2)
     const own = await readBlock(ctx.pool, middle)
     const canonical = await ctx.chain.block(middle)
-    if (!canonical)
-      throw new ChainFault(`the provider has no block ${middle}, which is below its head`, { retryable: true })
+    if (!canonical) throw new ChainFault(`the provider has no block ${middle}, which is below its head`)
     if (own && own.hash === canonical.hash) {
       fork = own
       low = middle + 1
@@ -262,6 +260,5 @@ async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void>
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
     `a reorganisation removed the first followed block, and at block ${head.number} there is no factory: the service follows and sends nothing until a block deploys it again`,
-    { retryable: true },
   )
 }

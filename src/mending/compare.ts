@@ -33,9 +33,7 @@ const LEFT_OUT = 'leftOut'
 /** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
-    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`, {
-      retryable: true,
-    })
+    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`)
     this.name = 'LeftOutFault'
   }
 }

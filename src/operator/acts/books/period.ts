@@ -119,7 +119,7 @@ async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRan
 export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
-  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  if (!block) throw new ChainFault(`the provider has no block ${number}`)
   return block
 }
 
