@@ -6,16 +6,15 @@ import { readWatching } from '../db/sale/payment-wallets.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import {
-  addressesOf,
-  type ChainRead,
-  type FactoryRead,
-  type FollowRules,
-  type LedgerDb,
-  type Logging,
-  type RuledBy,
-  type RunLimits,
-  type ServiceAccounts,
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
 } from '../ports/contexts.ts'
 import { ChainFault, orNull, PartedFault } from '../ports/faults.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
@@ -185,10 +184,10 @@ async function routeOf(
 }
 
 /** The same chain reader, but it watches the addresses that the ledger has when each range is read. */
-function watchingLedger({ chain, pool, ...ctx }: LedgerDb & ChainRead & ServiceAccounts): ChainRead['chain'] {
+function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
   return {
     ...chain,
-    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool, addressesOf(ctx))),
+    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool)),
   }
 }
 
