@@ -12,11 +12,12 @@ import { noteFailedTrace, proveResidueNow } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { weakest } from '../domain/finality.ts'
-import type { Block, Proof } from '../domain/observed.ts'
+import type { Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { compareTransfers, LeftOutFault, mustAgree } from '../mending/compare.ts'
+import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
 import {
@@ -33,8 +34,6 @@ import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
-
-type Place = Pick<Block, 'number' | 'hash'>
 
 /**
  * Time limits within a run: for tracing old residues again, for proving old residues, and for tracing one wallet's new differences. The rest of the
@@ -193,7 +192,7 @@ async function lastBlockOf(
   ctx: BalanceCheckContext,
   { closedBlock }: wallet.WalletBalance,
   cursor: Cursor,
-): Promise<Place> {
+): Promise<BlockRef> {
   return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
@@ -203,7 +202,7 @@ async function lastBlockOf(
  */
 async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
-  upTo: Place,
+  upTo: BlockRef,
   balance: wallet.WalletBalance,
 ): Promise<boolean> {
   const address = balance.wallet

@@ -16,12 +16,13 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { VOICES } from '../domain/finality.ts'
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../follower/rewind.ts'
 import { sortNew } from '../follower/store.ts'
 import { firstWhere } from '../lib/bisect.ts'
+import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 
@@ -78,11 +79,7 @@ function lacking(whole: readonly Happening[], part: readonly Happening[]): Happe
 /**
  * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
  */
-export async function compareTransfers(
-  ctx: CompareContext,
-  cursor: Cursor,
-  block: Pick<Block, 'number' | 'hash'>,
-): Promise<readonly Hash[]> {
+export async function compareTransfers(ctx: CompareContext, cursor: Cursor, block: BlockRef): Promise<readonly Hash[]> {
   return (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
 }
 
@@ -95,7 +92,7 @@ export async function compareTransfers(
 export async function compareBlock(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
   const read = await observeWhole(ctx, number)
@@ -204,7 +201,7 @@ export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Prom
 async function goBack(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx

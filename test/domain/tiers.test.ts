@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { beforeBlock } from '../../src/domain/sale/place.ts'
+import { beforeBlock } from '../../src/domain/sale/position.ts'
 import {
   isNearlySold,
   lowestPriceAt,

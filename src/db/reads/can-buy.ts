@@ -8,7 +8,7 @@ import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { findDenied } from '../payments/deny-list.ts'
 import { permissionColumns } from '../payments/payers.ts'
-import { readWalletUse, type WalletUse } from '../payments/places.ts'
+import { readWalletUse, type WalletUse } from '../payments/wallet-use.ts'
 import { readAllocations, readUsed } from '../sale/allowlists.ts'
 
 /** We read at most this many waiting payments. No wallet may have so many nodes. */

@@ -8,7 +8,7 @@ import {
   type TierTerms,
   termsOf,
 } from '../../domain/sale/changes.ts'
-import type { Place } from '../../domain/sale/place.ts'
+import type { PaymentPosition } from '../../domain/sale/position.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 
@@ -166,7 +166,7 @@ const rowOf = (row: object) =>
 export async function openSteps(
   sql: Sql,
   tierId: string,
-  { blockNumber, txIndex, innerIndex }: Place,
+  { blockNumber, txIndex, innerIndex }: PaymentPosition,
 ): Promise<string[]> {
   const rows = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block, tx_index, inner_index)
@@ -176,8 +176,8 @@ export async function openSteps(
 }
 
 /** Where the last payment is, in the order of the chain, that took one of the tier's places. Only for a tier that has sold a place. */
-export async function readLastSale(sql: Sql, tierId: string): Promise<Place> {
-  const [row] = await sql<Place[]>`
+export async function readLastSale(sql: Sql, tierId: string): Promise<PaymentPosition> {
+  const [row] = await sql<PaymentPosition[]>`
     SELECT block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex" FROM payments
     WHERE tier_id = ${tierId} AND state IN ('accepted', 'minting', 'minted') ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT 1`
   return row ?? Promise.reject(new Error(`no payment took a place of ${tierId}`))

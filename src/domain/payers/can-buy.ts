@@ -1,7 +1,7 @@
 // Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
 // payment that is otherwise in order, so no rule is written twice. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../judgement.ts'
-import type { Place } from '../sale/place.ts'
+import type { PaymentPosition } from '../sale/position.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, isoOf, type Wei, wei } from '../units.ts'
 import type { ContractWalletMode, PayerCode } from './payer.ts'
@@ -10,7 +10,7 @@ import type { ContractWalletMode, PayerCode } from './payer.ts'
 const TRANSFER_GAS = 21_000n
 
 /** A wallet's payment that is not judged yet, or waits for room. */
-export interface WaitingPayment extends Place {
+export interface WaitingPayment extends PaymentPosition {
   valueWei: Wei
   /** Unix seconds. */
   blockTime: number

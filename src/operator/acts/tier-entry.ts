@@ -15,7 +15,7 @@ import {
   type TierPlan,
   type TierRow,
 } from '../../db/sale/tiers.ts'
-import { creditMaxWei } from '../../domain/credit.ts'
+import { creditMaxWei } from '../../domain/rounds/turn-amounts.ts'
 import {
   type Changes,
   isTooLate,

@@ -9,8 +9,9 @@ import { readMintablePayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { termsAt } from '../../domain/credit.ts'
-import { turnFate } from '../../domain/payouts.ts'
+import { cohortToSkipFor, type OwedTurns } from '../../domain/rounds/due-turns.ts'
+import { turnFate } from '../../domain/rounds/payouts.ts'
+import { termsAt } from '../../domain/rounds/turn-amounts.ts'
 import {
   type CohortsAt,
   chooseCohort,
@@ -21,7 +22,6 @@ import {
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
 import type { FactoryCall, MinterBudget, MintOrder } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../../ports/contexts.ts'
 import type { BudgetAnswer } from '../../ports/outcomes.ts'

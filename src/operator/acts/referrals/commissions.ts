@@ -16,9 +16,9 @@ import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, record
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
-import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
-import { AGAIN } from '../refunds/refund-many.ts'
-import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
+import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
+import { AGAIN } from '../refunds/prepare-many.ts'
+import { innerTransfersTo, refuseUnmoved } from '../refunds/record.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
