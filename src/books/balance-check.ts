@@ -16,7 +16,7 @@ import type { Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
-import { compareTransfers, LeftOutFault, mustAgree } from '../mending/compare.ts'
+import { compareTransfers, LeftOutFault, restsOnAgreement } from '../mending/compare.ts'
 import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
@@ -148,7 +148,7 @@ async function compareBlocks(
  * two agree.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
-  if (!(await mustAgree(ctx))) return differences
+  if (!(await restsOnAgreement(ctx))) return differences
   const backedDifferences: NamedDifference[] = []
   for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) backedDifferences.push(one)
   return backedDifferences
@@ -227,7 +227,7 @@ async function beginWalletBalance(
 async function blockBeforeFirst(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
   { watchedFrom }: wallet.WalletBalance,
-): Promise<Block> {
+): Promise<BlockRef> {
   const number = Math.max(0, Math.max(ctx.rules.startBlock, watchedFrom) - 1)
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (block) return block

@@ -14,7 +14,7 @@ import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
 import { noteFailedTrace, noteTrace, type ShownTransfer } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree } from '../domain/finality.ts'
 import { DUST_PER_PRICE, sortTransfers } from '../domain/junk.ts'
 import type { DatedBlock, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
 import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
@@ -179,7 +179,7 @@ export async function storeTraced(
   { ins, outs }: Pick<WeighedTrace, 'ins' | 'outs'>,
 ): Promise<number> {
   const { payments, dust } = await sortInner(sql, ins)
-  const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
+  const came = await insertInnerTransfers(sql, payments, { areAgreed: canAgree(ctx.chain) })
   // All of them must be new, or the balance would not match.
   if (came !== payments.length) throw new Error(`only ${came} of ${payments.length} inner transfers were new`)
   await insertDust(sql, dust)

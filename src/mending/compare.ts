@@ -15,7 +15,7 @@ import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree, VOICES } from '../domain/finality.ts'
 import type { ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
@@ -183,8 +183,8 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
 }
 
 /** True if this ledger proves no blocks, and two providers could agree on what they say. */
-export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
-  chain.providers.length >= VOICES && !(await isProven(pool))
+export const restsOnAgreement = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
+  canAgree(chain) && !(await isProven(pool))
 
 /**
  * On a ledger that proves nothing, compares again a block of an undecided payment that rests on one provider's word, or of a residue. A provider may
@@ -192,7 +192,7 @@ export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Promise<void> {
-  if (!(await mustAgree(ctx))) return
+  if (!(await restsOnAgreement(ctx))) return
   const block = await readBelievedBlock(ctx.pool)
   if (block && block.number <= cursor.number) await compareBlock(ctx, cursor, block)
 }

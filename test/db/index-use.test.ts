@@ -168,7 +168,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readNodesPaidIn(sql, hashOf(7))
   },
   'what the codes of a payee earned': (sql) =>
-    readDueCommissions(sql, { final: HEAD, believes: true, payee: addressOf(1_000_007) }),
+    readDueCommissions(sql, { final: HEAD, trustsOne: true, payee: addressOf(1_000_007) }),
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
@@ -209,7 +209,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await queues.readPaymentsOfOpenSteps(sql, extent)
     await queues.readPaymentsOfChangedPayers(sql, { now: HEAD, trustsProvider: false }, extent)
     await queues.readAcceptedPayments(sql, extent)
-    await queues.readMintablePayments(sql, { believes: false, exceptTiers: [1] }, extent)
+    await queues.readMintablePayments(sql, { trustsOne: false, exceptTiers: [1] }, extent)
     await queues.readBelievedPayments(sql, extent)
     await payments.lockPayments(sql, [7, 8])
     await readTierUses(sql, [WALLET, addressOf(7), addressOf(9)])

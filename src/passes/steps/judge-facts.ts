@@ -29,8 +29,8 @@ export interface JudgingBasis {
   /** Block time and number of the followed block. */
   now: number
   height: number
-  /** True if there are two providers. Then one provider's word is not enough for a sale. */
-  hasSecond: boolean
+  /** True if two providers could agree. Then one provider's word is not enough for a sale. */
+  canAgree: boolean
   /** True if we believe a single provider about inner transfers. */
   trustsProvider: boolean
   /** All versions of all tiers. */
@@ -55,8 +55,8 @@ export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || !payment.succeeded || selection.kind !== 'none'
 
 /** True if a payment rests on one provider's word although we could ask two. */
-export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
-  hasSecond && proof === 'believed'
+export const restsOnOne = ({ canAgree }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
+  canAgree && proof === 'believed'
 
 /** What became of a payment. `failed`: we could not judge it. `early`: its tier may still open; its wallet's later payments do not wait. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'

@@ -11,7 +11,7 @@ import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { canAgree } from '../../domain/finality.ts'
 import { PLACELESS, retryTimeOf } from '../../domain/judgement.ts'
 import { byPosition } from '../../domain/sale/position.ts'
 import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
@@ -100,7 +100,7 @@ export async function beginJudging(
     serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     height: cursor.number,
-    hasSecond: ctx.chain.providers.length >= VOICES,
+    canAgree: canAgree(ctx.chain),
     trustsProvider: ctx.rules.trustsProvider,
     versions: waiting.versions,
     recheckUpTo,

@@ -44,7 +44,7 @@ export interface Mintable {
   /** The settled height. */
   upToBlock: number
   /** True if one provider's word for a payment is enough. */
-  believes: boolean
+  trustsOne: boolean
 }
 
 export interface MintResult {
@@ -121,14 +121,14 @@ type Choose = (tierNo: number) => { cohort: number } | null
 /** The accepted payments for one mint. If some payments wait for a cohort, it reads as many more from tiers that have a cohort. */
 async function readAccepted(
   { pool }: LedgerDb,
-  { upToBlock, believes }: Mintable,
+  { upToBlock, trustsOne }: Mintable,
   choose: Choose,
 ): Promise<payments.Payment[]> {
   const waiting: payments.Payment[] = []
   const exceptTiers: number[] = []
   // Ends, because each time around at least one more tier is excluded.
   for (;;) {
-    const page = await readMintablePayments(pool, { believes, exceptTiers }, { upToBlock, limit: MINT_BATCH_MAX })
+    const page = await readMintablePayments(pool, { trustsOne, exceptTiers }, { upToBlock, limit: MINT_BATCH_MAX })
     const lacking = page.filter(({ tierNo }) => tierNo !== null && choose(tierNo) === null)
     if (page.length < MINT_BATCH_MAX || lacking.length === 0) return [...waiting, ...page]
     waiting.push(...lacking)

@@ -7,7 +7,7 @@ import { writeAudit } from '../../db/core/state.ts'
 import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { voicesNeeded } from '../../domain/finality.ts'
 import type { SignerAccount } from '../../ports/chain.ts'
 import type { ChainRead, LedgerDb, Logging } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
@@ -129,7 +129,7 @@ async function takeOver(
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
   const answers = nonces.filter((nonce) => nonce !== null)
   const [first = null, ...others] = answers
-  return answers.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
+  return answers.length >= voicesNeeded(nonces.length) && others.every((other) => other === first) ? first : null
 }
 
 /** The lowest nonce; null if no provider answered. */

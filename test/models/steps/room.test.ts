@@ -135,7 +135,7 @@ async function judge(sql: Sql, ledger: model.Ledger): Promise<void> {
   ]
   const basis = {
     ...{ wallets, modes: [], walletMax: ledger.walletMax, serviceAccounts: [], now: NOW, height: HEIGHT },
-    ...{ hasSecond: true, trustsProvider: false, versions, recheckUpTo: null },
+    ...{ canAgree: true, trustsProvider: false, versions, recheckUpTo: null },
   }
   await judgePage({ pool: poolWithin(sql), log: silentLog } as never, basis as never, page)
 }

@@ -24,14 +24,14 @@ import { CODE } from './codes.ts'
 
 interface Due {
   final: number
-  believes: boolean
+  trustsOne: boolean
   note: string | null
 }
 
 /** The newest settled block. If there is none, nothing is due, and `note` says why. */
 async function readDue(deps: RefundDeps): Promise<Due> {
-  const { final, note, believesOne: believes } = await readHorizon(deps)
-  return { final: final?.number ?? -1, believes, note: final === null && note ? `Nothing is settled: ${note}` : note }
+  const { final, note, trustsOne } = await readHorizon(deps)
+  return { final: final?.number ?? -1, trustsOne, note: final === null && note ? `Nothing is settled: ${note}` : note }
 }
 
 /** How many blocks of mints one file proves at most. The next one proves the others. */
@@ -81,11 +81,11 @@ export interface CommissionFile {
 }
 
 /** What is not in the file, and why. */
-function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due & { again: boolean }): string | null {
+function noteOf(lines: readonly DueCommission[], { note, trustsOne, again }: Due & { again: boolean }): string | null {
   const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
   const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ether`
-  const single = believes
+  const single = trustsOne
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
   const earlierFiles = lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
@@ -122,7 +122,7 @@ export async function foreseeFile(deps: RefundDeps, again: boolean): Promise<Com
 
 async function readProven(deps: RefundDeps): Promise<Due> {
   const due = await readDue(deps)
-  if (!due.believes) await proveMints(deps, due.final)
+  if (!due.trustsOne) await proveMints(deps, due.final)
   return due
 }
 
@@ -151,7 +151,7 @@ transaction for each code with "referrals paid".`,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql, { again }) =>
-    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true }), again),
+    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true }), again),
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
     const due = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
