@@ -231,7 +231,9 @@ export function payoutBpsAt(
   return latestOf(versions.filter((one) => one.tierNo === tierNo && one.fromTime <= time))?.payoutBps ?? null
 }
 
-export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
+export type TierRefusal =
+  | { kind: 'priceTaken'; otherId: string }
+  | { kind: 'priceInGrace'; otherId: string; untilTime: number }
 
 /**
  * Checks a tier's new version against the other tiers. Two tiers on sale may not share a price. A price that another tier has just given up remains
@@ -247,10 +249,10 @@ export function refuseTierVersion(
     const inOrder = ofTier.toSorted(byEffect)
     const live = inOrder.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
-    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
+    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', otherId: live.tierId }
     // Several versions may have had the price. The last of their grace periods counts.
     const untilTime = Math.max(...gracesOf(inOrder, candidate.priceWei).map((grace) => grace.untilTime))
-    if (untilTime > fromTime) return { kind: 'priceInGrace', by: live.tierId, untilTime }
+    if (untilTime > fromTime) return { kind: 'priceInGrace', otherId: live.tierId, untilTime }
   }
   return null
 }

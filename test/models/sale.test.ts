@@ -77,7 +77,7 @@ test('a price that another tier sells, or has in its grace, is refused', () => {
         const candidate = { tierId: 't1', priceWei: valueWei, onSale }
         const model = priceOwner(sale, candidate, block.time)
         const code = refuseTierVersion(versions, candidate, block.time)
-        assert.equal(code?.by ?? null, model?.tierId ?? null)
+        assert.equal(code?.otherId ?? null, model?.tierId ?? null)
         if (model !== null) assert.equal(code?.kind, model.inGrace ? 'priceInGrace' : 'priceTaken')
       }
     }

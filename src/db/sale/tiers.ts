@@ -85,9 +85,13 @@ export async function insertTierPlan(
   return await insertTier(sql, plan, { fromBlock: null, fromTime, names, madeWith, enteredBy })
 }
 
-/** Inserts the terms of a tier, and nothing else that `terms` may carry, with the columns of their entry. */
-async function insertTier(sql: Sql, terms: TierTerms, entry: { readonly [column: string]: unknown }): Promise<number> {
-  const row = { ...termsOf(terms), ...entry }
+/** Inserts the terms of a tier, and nothing else that `terms` may carry, with further columns. */
+async function insertTier(
+  sql: Sql,
+  terms: TierTerms,
+  further: { readonly [column: string]: unknown },
+): Promise<number> {
+  const row = { ...termsOf(terms), ...further }
   const [numbering] = await sql<{ version: number }[]>`
     INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
     SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}

@@ -154,8 +154,10 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
 function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
-  const entry = { ...facts.listed, used: facts.listed.used + waiting }
-  return [{ check: 'allowlist', passes: wouldPass(facts, { listed: [entry] }) === true, root, limit, used: entry.used }]
+  const listed = { ...facts.listed, used: facts.listed.used + waiting }
+  return [
+    { check: 'allowlist', passes: wouldPass(facts, { listed: [listed] }) === true, root, limit, used: listed.used },
+  ]
 }
 
 /** True if all checks pass, false if one fails, null otherwise. */

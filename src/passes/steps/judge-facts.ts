@@ -12,7 +12,7 @@ import { readTierUses, type TierUse, type WalletUse, walletUse } from '../../db/
 import { readListUse } from '../../db/sale/allowlists.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { type HoldingReading, listedBy, type PaymentFacts, type Verdict } from '../../domain/judgement.ts'
-import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
+import { type CodeReading, type ModeFrom, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import { byPosition } from '../../domain/sale/position.ts'
 import { selectTier, type TierSelection, type TierVersion, waitsForStep, withSupply } from '../../domain/tiers.ts'
@@ -23,7 +23,7 @@ import type { Sold } from './open-ladder.ts'
 export interface JudgingBasis {
   wallets: PaymentWallet[]
   /** Who may buy by an inner call, and from which block on. */
-  modes: ModeEntry[]
+  modes: ModeFrom[]
   walletMax: number
   serviceAccounts: Address[]
   /** Block time and number of the followed block. */

@@ -83,9 +83,9 @@ interface Ahead {
 /** Reports a higher nonce once, and checks again in each run. Accepts the nonce after AHEAD_BLOCKS, or when the operator confirms it. */
 async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, finding: Ahead): Promise<NonceReading> {
   const { ledgerNonces, now, at } = finding
-  const entry = await readNonceAhead(ctx.pool, sender.address)
+  const ahead = await readNonceAhead(ctx.pool, sender.address)
   // If we recorded it on a fork that is gone, we count from the start again.
-  const since = entry && entry.sinceBlock <= cursor.number ? entry : null
+  const since = ahead && ahead.sinceBlock <= cursor.number ? ahead : null
   if (!since) await note(ctx, { sender, cursor }, finding)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
   if (isDue && at !== null && at > ledgerNonces.followed)

@@ -22,14 +22,14 @@ import { innerTransfersTo, refuseUnmoved } from '../refunds/record.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
-interface Due {
+interface CommissionHorizon {
   final: number
   trustsOne: boolean
   note: string | null
 }
 
 /** The newest settled block. If there is none, nothing is due, and `note` says why. */
-async function readDue(deps: RefundDeps): Promise<Due> {
+async function readCommissionHorizon(deps: RefundDeps): Promise<CommissionHorizon> {
   const { final, note, trustsOne } = await readHorizon(deps)
   return { final: final?.number ?? -1, trustsOne, note: final === null && note ? `Nothing is settled: ${note}` : note }
 }
@@ -53,8 +53,8 @@ export const listCommissions = defineReading({
   fields: {},
   onChain: true,
   run: async (deps: RefundDeps) => {
-    const due = await readDue(deps)
-    return { commissions: await readDueCommissions(deps.pool, due), note: due.note }
+    const horizon = await readCommissionHorizon(deps)
+    return { commissions: await readDueCommissions(deps.pool, horizon), note: horizon.note }
   },
   columns: [
     'code',
@@ -81,7 +81,10 @@ export interface CommissionFile {
 }
 
 /** What is not in the file, and why. */
-function noteOf(lines: readonly DueCommission[], { note, trustsOne, again }: Due & { again: boolean }): string | null {
+function noteOf(
+  lines: readonly DueCommission[],
+  { note, trustsOne, again }: CommissionHorizon & { again: boolean },
+): string | null {
   const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
   const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ether`
@@ -115,18 +118,18 @@ const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
 
 /** What a file would pay at present. */
 export async function foreseeFile(deps: RefundDeps, again: boolean): Promise<CommissionFile> {
-  const due = await readProven(deps)
-  const all = await readDueCommissions(deps.pool, due)
-  return { ...contentsOf(all, { ...due, again }), safeBatch: null }
+  const horizon = await readProven(deps)
+  const all = await readDueCommissions(deps.pool, horizon)
+  return { ...contentsOf(all, { ...horizon, again }), safeBatch: null }
 }
 
-async function readProven(deps: RefundDeps): Promise<Due> {
-  const due = await readDue(deps)
-  if (!due.trustsOne) await proveMints(deps, due.final)
-  return due
+async function readProven(deps: RefundDeps): Promise<CommissionHorizon> {
+  const horizon = await readCommissionHorizon(deps)
+  if (!horizon.trustsOne) await proveMints(deps, horizon.final)
+  return horizon
 }
 
-const contentsOf = (all: readonly DueCommission[], request: Due & { again: boolean }) => ({
+const contentsOf = (all: readonly DueCommission[], request: CommissionHorizon & { again: boolean }) => ({
   commissions: toPay(all, request.again),
   sendNowWei: sumOf(all, request.again),
   note: noteOf(all, request),
@@ -153,11 +156,11 @@ transaction for each code with "referrals paid".`,
   sum: async (sql, { again }) =>
     sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true }), again),
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
-    const due = await readProven(deps)
+    const horizon = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-      const contents = contentsOf(await readDueCommissions(sql, due), { ...due, again })
+      const contents = contentsOf(await readDueCommissions(sql, horizon), { ...horizon, again })
       for (const line of contents.commissions) {
         const after = { payee: line.payee, valueWei: payOf(line, again).toString(), again }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: line.code, after, reason })
