@@ -15,14 +15,15 @@ import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
-import { VOICES } from '../domain/finality.ts'
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import { canAgree, VOICES } from '../domain/finality.ts'
+import type { ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { raiseAlarm } from '../follower/alarm.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../follower/rewind.ts'
 import { sortNew } from '../follower/store.ts'
 import { firstWhere } from '../lib/bisect.ts'
+import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 
@@ -77,11 +78,7 @@ function lacking(whole: readonly Happening[], part: readonly Happening[]): Happe
 /**
  * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
  */
-export async function compareTransfers(
-  ctx: CompareContext,
-  cursor: Cursor,
-  block: Pick<Block, 'number' | 'hash'>,
-): Promise<readonly Hash[]> {
+export async function compareTransfers(ctx: CompareContext, cursor: Cursor, block: BlockRef): Promise<readonly Hash[]> {
   return (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
 }
 
@@ -94,7 +91,7 @@ export async function compareTransfers(
 export async function compareBlock(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
   const read = await observeWhole(ctx, number)
@@ -203,8 +200,8 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
 }
 
 /** True if this ledger proves no blocks, and two providers could agree on what they say. */
-export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
-  chain.providers.length >= VOICES && !(await isProven(pool))
+export const restsOnAgreement = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
+  canAgree(chain) && !(await isProven(pool))
 
 /**
  * On a ledger that proves nothing, compares again a block of an undecided payment that rests on one provider's word, or of a residue. A provider may
@@ -212,7 +209,7 @@ export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Promise<void> {
-  if (!(await mustAgree(ctx))) return
+  if (!(await restsOnAgreement(ctx))) return
   const block = await readBelievedBlock(ctx.pool)
   if (block && block.number <= cursor.number) await compareBlock(ctx, cursor, block)
 }
@@ -221,7 +218,7 @@ export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Prom
 async function goBack(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx
