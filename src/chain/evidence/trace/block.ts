@@ -75,7 +75,7 @@ export async function tracesBlocks(rpc: RpcReads, limits: ReadOptions = {}): Pro
 /** True if enough providers trace blocks for a trace to count: two, or the only one. Without traces we do not see what contracts send. */
 export async function haveTraces({ providers }: Pick<Rpc, 'providers'>, limits?: ReadOptions): Promise<boolean> {
   const tracing = await Promise.all(providers.map((provider) => orNull(tracesBlocks(provider, limits))))
-  return tracing.filter(Boolean).length >= Math.min(VOICES, providers.length)
+  return tracing.filter(Boolean).length >= voicesNeeded(providers.length)
 }
 
 /** The timeout for the trace of a block: less than half of a pass's time, so that the same run can still judge and mint payments that wait. */
