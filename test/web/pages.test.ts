@@ -93,7 +93,7 @@ describe('the pages', { skip: noBrowser }, () => {
           assert.ok((hidden as number) <= 0, `${hidden} pixels of the pages' names are out of sight`)
         }
         const { bytes, firsts } = transferred
-        console.log(path, width, bytes, firsts.size); assert.ok(bytes > 50_000 && bytes <= TRANSFER_BYTES_MAX, `${path} takes ${bytes} bytes`)
+        assert.ok(bytes > 50_000 && bytes <= TRANSFER_BYTES_MAX, `${path} takes ${bytes} bytes`)
         assert.ok(firsts.size <= REQUESTS_MAX, `${path} makes ${firsts.size} requests`)
       }
       assert.deepEqual(
