@@ -223,9 +223,9 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
 /** Whether a payment meets a term of its tier. Null if the fact was not read; then no payment may pass. */
 type Met = { isMet: boolean; evidence: Evidence } | null
 
-function judgeList({ allowlist }: TierVersion, { listed: entries }: PaymentFacts): Met {
+function judgeList({ allowlist }: TierVersion, { listed: lists }: PaymentFacts): Met {
   if (allowlist === null) return { isMet: true, evidence: {} }
-  const own = entries.find(({ root }) => root === allowlist)
+  const own = lists.find(({ root }) => root === allowlist)
   if (!own) return null
   const { allocation, used } = own
   return { isMet: used < allocation, evidence: { allowlist, allocation, used } }

@@ -1,6 +1,6 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
 // earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
-import { byPlace, type Place } from './sale/place.ts'
+import { byPosition, type PaymentPosition } from './sale/position.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
 /** One version of a tier: in force from the first block that is not before its time, until the tier's next version takes effect. */
@@ -31,7 +31,7 @@ export interface TierVersion {
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
   /** The place of the payment that took that tier's last place, behind which this one sells; null while it is not sold out. */
-  opened: Place | null
+  opened: PaymentPosition | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
   /** Until the follower reaches that block, an estimate. */
@@ -82,7 +82,10 @@ export type TierSelection =
  * on sale takes precedence over a tier that is not. A version sells from its opening until the end of the grace period after its closing, by block
  * time.
  */
-export function selectTier(versions: readonly TierVersion[], payment: Position & { valueWei: bigint }): TierSelection {
+export function selectTier(
+  versions: readonly TierVersion[],
+  payment: DatedPosition & { valueWei: bigint },
+): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
@@ -128,11 +131,11 @@ export function holdingTokenOf(selection: TierSelection): Address | null {
   return [selection.tier, ...selection.others].find(({ holdingToken }) => holdingToken !== null)?.holdingToken ?? null
 }
 
-const sells = (version: TierVersion, payment: Position): boolean =>
+const sells = (version: TierVersion, payment: DatedPosition): boolean =>
   version.onSale && isOpen(version, payment) && payment.blockTime < closedFrom(version)
 
 /** Why a version does not sell. */
-const refusalOf = (tier: TierVersion, payment: Position): TierSelection => ({
+const refusalOf = (tier: TierVersion, payment: DatedPosition): TierSelection => ({
   kind: tier.onSale && !isOpen(tier, payment) ? 'notOpenYet' : 'offSale',
   tier,
 })
@@ -145,7 +148,7 @@ function strongerRefusal(one: TierSelection, other: TierSelection): TierSelectio
 }
 
 /** Where and when a payment is on the chain. */
-interface Position extends Place {
+interface DatedPosition extends PaymentPosition {
   blockTime: number
 }
 
@@ -155,11 +158,11 @@ const formerAt = (begunVersions: readonly TierVersion[], payment: { blockTime: n
     untilTime > payment.blockTime ? [version] : [],
   )
 
-const isOpen = (tier: TierVersion, payment: Position): boolean =>
+const isOpen = (tier: TierVersion, payment: DatedPosition): boolean =>
   payment.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, payment)
 
-const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: Position): boolean =>
-  opensAfter === null || (opened !== null && byPlace(opened, payment) < 0)
+const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: DatedPosition): boolean =>
+  opensAfter === null || (opened !== null && byPosition(opened, payment) < 0)
 
 /** The tier that must be sold out before this one opens, if nothing else prevents the payment from buying; null otherwise. */
 export function waitsForStep(selection: TierSelection, { blockTime }: { blockTime: number }): string | null {
@@ -228,7 +231,9 @@ export function payoutBpsAt(
   return latestOf(versions.filter((one) => one.tierNo === tierNo && one.fromTime <= time))?.payoutBps ?? null
 }
 
-export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
+export type TierRefusal =
+  | { kind: 'priceTaken'; otherId: string }
+  | { kind: 'priceInGrace'; otherId: string; untilTime: number }
 
 /**
  * Checks a tier's new version against the other tiers. Two tiers on sale may not share a price. A price that another tier has just given up remains
@@ -244,10 +249,10 @@ export function refuseTierVersion(
     const inOrder = ofTier.toSorted(byEffect)
     const live = inOrder.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
-    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
+    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', otherId: live.tierId }
     // Several versions may have had the price. The last of their grace periods counts.
     const untilTime = Math.max(...gracesOf(inOrder, candidate.priceWei).map((grace) => grace.untilTime))
-    if (untilTime > fromTime) return { kind: 'priceInGrace', by: live.tierId, untilTime }
+    if (untilTime > fromTime) return { kind: 'priceInGrace', otherId: live.tierId, untilTime }
   }
   return null
 }

@@ -13,15 +13,17 @@ import { readBelievedBlock } from '../db/payments/assurance.ts'
 import { noteProof } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
+import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree, VOICES } from '../domain/finality.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
+import { raiseAlarm } from '../follower/alarm.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../follower/rewind.ts'
 import { sortNew } from '../follower/store.ts'
 import { firstWhere } from '../lib/bisect.ts'
+import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 
@@ -33,9 +35,7 @@ const LEFT_OUT = 'leftOut'
 /** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
-    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`, {
-      retryable: true,
-    })
+    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`)
     this.name = 'LeftOutFault'
   }
 }
@@ -78,11 +78,7 @@ function lacking(whole: readonly Happening[], part: readonly Happening[]): Happe
 /**
  * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
  */
-export async function compareTransfers(
-  ctx: CompareContext,
-  cursor: Cursor,
-  block: Pick<Block, 'number' | 'hash'>,
-): Promise<readonly Hash[]> {
+export async function compareTransfers(ctx: CompareContext, cursor: Cursor, block: BlockRef): Promise<readonly Hash[]> {
   return (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
 }
 
@@ -95,7 +91,7 @@ export async function compareTransfers(
 export async function compareBlock(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
   const read = await observeWhole(ctx, number)
@@ -171,7 +167,25 @@ async function findNonceLeftOut(ctx: CompareContext, cursor: Cursor, sender: Add
   if ((await isUsedAt(cursor.number)) !== true || (await isUsedAt(oldest)) !== false) return
   const first = await firstWhere(oldest, cursor.number, isUsedAt)
   const own = first === null ? null : await readBlock(pool, first)
-  if (own && own.hash === hashes.get(own.number)) await goBack(ctx, cursor, own, 'transactions')
+  if (!own || own.hash !== hashes.get(own.number)) return
+  const whole = await observeWhole(ctx, own.number)
+  if (whole?.blocks[0]?.hash !== own.hash) return
+  const isTheirs = whole.sent.some(
+    (transaction) => transaction.sender === sender && transaction.nonce >= nonces.followed,
+  )
+  if (isTheirs) await goBack(ctx, cursor, own, 'transactions')
+  else await noteAuthorized(ctx, sender, own)
+}
+
+/** Records that an authorization used a nonce (EIP-7702): the block has no transaction of the account. The next run adopts the nonce. */
+async function noteAuthorized(ctx: CompareContext, sender: Address, { number, hash }: Block): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    const ahead = await readNonceAhead(sql, sender)
+    if (!ahead || ahead.takeOver) return
+    await writeNonceAhead(sql, sender, { ...ahead, takeOver: true })
+    const says = 'an authorization was signed with this key: a transaction of another account in this block carries it'
+    await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: hash, detail: { sender, block: number }, says })
+  })
 }
 
 /**
@@ -186,8 +200,8 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
 }
 
 /** True if this ledger proves no blocks, and two providers could agree on what they say. */
-export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
-  chain.providers.length >= VOICES && !(await isProven(pool))
+export const restsOnAgreement = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
+  canAgree(chain) && !(await isProven(pool))
 
 /**
  * On a ledger that proves nothing, compares again a block of an undecided payment that rests on one provider's word, or of a residue. A provider may
@@ -195,7 +209,7 @@ export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Promise<void> {
-  if (!(await mustAgree(ctx))) return
+  if (!(await restsOnAgreement(ctx))) return
   const block = await readBelievedBlock(ctx.pool)
   if (block && block.number <= cursor.number) await compareBlock(ctx, cursor, block)
 }
@@ -204,7 +218,7 @@ export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Prom
 async function goBack(
   ctx: CompareContext,
   cursor: Cursor,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash }: BlockRef,
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx

@@ -1,6 +1,6 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
 // slow phones; the pages replace it when their script runs. Its classes come from web/src/styles.
-import type { DistributionRow, Stats, TierRow } from '../../db/reads/public-api.ts'
+import type { DistributionRow, ShownTier, Stats } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
 
 /** A page's title and a sentence about it. */
@@ -12,9 +12,9 @@ interface Sale {
 }
 
 /** The service's own answers that a page that sells shows first. Its script begins with them too. */
-export interface Served {
+export interface ShopFacts {
   /** All tiers; at the checkout only the one that it sells. */
-  tiers: readonly TierRow[]
+  tiers: readonly ShownTier[]
   /** The newest rounds, as few as a page can carry. */
   rounds: readonly DistributionRow[]
   stats: Stats
@@ -54,13 +54,13 @@ const placesOf = (path: string) =>
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav>`
 
 /** The checkout's title and lead. */
-export const saidOf = (tier: TierRow): Said =>
+export const saidOf = (tier: ShownTier): Said =>
   isBuyable(tier)
     ? [`Buy ${tier.label}`, 'One transfer of the exact price. We check your wallet before you pay.']
     : [tier.label, standsOf(tier)]
 
 /** The page as far as we can show it before a script runs. `facts` is null if we could not read the ledger, or if the page sells nothing. */
-export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: Served | null): string {
+export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: ShopFacts | null): string {
   const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
   if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, '', CARDS_MAX))
@@ -69,7 +69,7 @@ export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts:
 }
 
 /** How buying works; the same words as in web/src/words/checkout.ts. */
-const howOf = (facts: Served | null) =>
+const howOf = (facts: ShopFacts | null) =>
   facts === null
     ? ''
     : `<section class="card"><header><h2>How it works</h2></header><ol class="how">${[
@@ -89,7 +89,7 @@ const howOf = (facts: Served | null) =>
         .map(([step, text]) => `<li><h3>${step}</h3><p>${text}</p></li>`)
         .join('')}</ol></section>`
 
-const networkOf = ({ chainName, chainId }: Served['deployment']) =>
+const networkOf = ({ chainName, chainId }: ShopFacts['deployment']) =>
   chainName ? `${chainName} (chain ${chainId})` : `chain ${chainId}`
 
 /** Tiers in these states have a card. The others are folded. */
@@ -109,7 +109,7 @@ const CREDIT_FIGURES = 7
 const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
-function heroOf(head: string, facts: Served | null): string {
+function heroOf(head: string, facts: ShopFacts | null): string {
   const [last] = facts?.rounds ?? []
   const prices = (facts?.tiers ?? []).filter(isBuyable)
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
@@ -128,7 +128,7 @@ function heroOf(head: string, facts: Served | null): string {
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
-function sellerIn(facts: Served | null): string {
+function sellerIn(facts: ShopFacts | null): string {
   if (facts === null) return ''
   const { brand, embedded, paymentAddress } = facts.deployment
   const seller = brand.name ?? (embedded ? '(name your sale: BRAND_NAME)' : shorten(paymentAddress ?? ''))
@@ -149,15 +149,15 @@ function spanOf(seconds: number): string {
 }
 
 const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
-const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
-const isBuyable = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
+const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
+const isBuyable = ({ state, soldOut }: ShownTier) => state === 'open' && !soldOut
 
 /** The newest turn of a tier. */
-const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
+const lastTurnOf = ({ id }: ShownTier, { rounds }: ShopFacts) =>
   rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
 
 /** The range that a round may pay a node of a tier, by the terms of the newest turn, and the amount of the tier's own newest turn. */
-function paidOf(tier: TierRow, facts: Served): string {
+function paidOf(tier: ShownTier, facts: ShopFacts): string {
   const turn = lastTurnOf(tier, facts)
   const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
   const terms = facts.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
@@ -169,7 +169,7 @@ function paidOf(tier: TierRow, facts: Served): string {
   return `<strong>${range} ETH</strong> a round${last ? `, last ${last}` : ''}`
 }
 
-function checkoutOf(tier: TierRow, facts: Served): string {
+function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
   const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
@@ -189,7 +189,7 @@ const pictureOf = (label: string) =>
 const CARDS_MAX = 3
 
 /** The cards in the order of web/src/pages/checkout/tiers.tsx. `main`: a class for the button of the first. */
-function cardsOf(facts: Served | null, main: string, most?: number): string {
+function cardsOf(facts: ShopFacts | null, main: string, most?: number): string {
   if (facts === null) return '<ul class="tiers"></ul>'
   const tiers = facts.tiers
     .filter(({ state }) => OFFERED.includes(state))
@@ -203,7 +203,7 @@ function cardsOf(facts: Served | null, main: string, most?: number): string {
     .join('')}</ul>`
 }
 
-function cardOf(tier: TierRow, facts: Served, main: string): string {
+function cardOf(tier: ShownTier, facts: ShopFacts, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
   const act = isBuyable(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
