@@ -16,7 +16,7 @@ export const SMALL: Readonly<Record<string, string>> = {
 export const EXCEPTIONS: Exceptions = {
   file: {
     'test/config/load.test.ts': [656, `${CASES}: every setting`],
-    'test/chain/observe.test.ts': [678, CASES],
+    'test/chain/observe.test.ts': [677, CASES],
     'test/faults/soak.ts': [686, 'one era of the soak: what it draws, does and counts'],
     'test/sim/model/factory.ts': [659, 'the contract as a model, in the order of its source'],
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],

@@ -62,7 +62,7 @@ export interface WalletFacts {
   /** Accounts whose keys are on servers: those configured, and those that have a role on the contract. */
   hotKeys: readonly { role: 'minter' | 'distributor'; address: Address | null }[]
   hasCode: boolean
-  /** True if the provider can show what a contract's code sends. */
+  /** True if traces show what a contract's code sends. */
   isTraceable: boolean
 }
 
@@ -86,7 +86,7 @@ export function refuseWallet(
     return {
       problem: `${wallet} has code, and the provider cannot trace what that code sends`,
       remedy:
-        'Choose a wallet without code, or add a provider that supports debug_traceTransaction and debug_traceCall.',
+        'Choose a wallet without code, or use providers that support debug_traceBlockByHash: two, if you have several.',
     }
   return null
 }

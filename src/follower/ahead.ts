@@ -106,6 +106,6 @@ const rangeSize = (distance: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {
   if (from === 0) return null
   const parent = await chain.block(from - 1)
-  if (!parent) throw new ChainFault(`the provider has no block ${from - 1}`, { retryable: true })
+  if (!parent) throw new ChainFault(`the provider has no block ${from - 1}`)
   return parent.hash
 }

@@ -13,11 +13,12 @@ import { readBelievedBlock } from '../db/payments/assurance.ts'
 import { noteProof } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
+import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { canAgree, VOICES } from '../domain/finality.ts'
-import type { ObservedRange } from '../domain/observed.ts'
+import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
+import { raiseAlarm } from '../follower/alarm.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../follower/rewind.ts'
 import { sortNew } from '../follower/store.ts'
@@ -34,9 +35,7 @@ const LEFT_OUT = 'leftOut'
 /** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
-    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`, {
-      retryable: true,
-    })
+    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`)
     this.name = 'LeftOutFault'
   }
 }
@@ -173,7 +172,25 @@ async function findNonceLeftOut(ctx: CompareContext, cursor: Cursor, sender: Add
   if ((await isUsedAt(cursor.number)) !== true || (await isUsedAt(oldest)) !== false) return
   const first = await firstWhere(oldest, cursor.number, isUsedAt)
   const own = first === null ? null : await readBlock(pool, first)
-  if (own && own.hash === hashes.get(own.number)) await goBack(ctx, cursor, own, 'transactions')
+  if (!own || own.hash !== hashes.get(own.number)) return
+  const whole = await observeWhole(ctx, own.number)
+  if (whole?.blocks[0]?.hash !== own.hash) return
+  const isTheirs = whole.sent.some(
+    (transaction) => transaction.sender === sender && transaction.nonce >= nonces.followed,
+  )
+  if (isTheirs) await goBack(ctx, cursor, own, 'transactions')
+  else await noteAuthorized(ctx, sender, own)
+}
+
+/** Records that an authorization used a nonce (EIP-7702): the block has no transaction of the account. The next run adopts the nonce. */
+async function noteAuthorized(ctx: CompareContext, sender: Address, { number, hash }: Block): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    const ahead = await readNonceAhead(sql, sender)
+    if (!ahead || ahead.takeOver) return
+    await writeNonceAhead(sql, sender, { ...ahead, takeOver: true })
+    const says = 'an authorization was signed with this key: a transaction of another account in this block carries it'
+    await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: hash, detail: { sender, block: number }, says })
+  })
 }
 
 /**

@@ -36,7 +36,7 @@ const readings: Readings = {
     checkedAt: READ_AT,
   }),
   distributorBalanceWei: async () => wei(5n),
-  ...{ paused: async () => false, nodesOf: async () => [], maxPerWallet: async () => 7, tracesAgree: async () => true },
+  ...{ paused: async () => false, nodesOf: async () => [], maxPerWallet: async () => 7, tracesWork: async () => true },
   buyer: () => assert.fail('no wallet is about to buy'),
 }
 

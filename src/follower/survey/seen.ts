@@ -90,7 +90,6 @@ function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedR
     transfers: inOrder((range) => range.transfers),
     outflows: inOrder((range) => range.outflows),
     sent: inOrder((range) => range.sent),
-    authorizations: inOrder((range) => range.authorizations),
     failedWithdrawals: inOrder((range) => range.failedWithdrawals),
     events: inOrder((range) => range.events),
   }

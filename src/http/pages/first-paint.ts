@@ -42,7 +42,7 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
 export const SHOPS = ['/', '/tiers', '/buy']
 /** The page that sells one tier. */
 export const CHECKOUT = '/buy/:id'
-const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
+const STATES = { upcoming: 'Not open yet', open: 'On sale', soldOut: 'Sold out', closed: 'Not on sale' }
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
@@ -145,7 +145,7 @@ function spanOf(seconds: number): string {
 }
 
 const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
-const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
+const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? 'Sold out for now' : STATES[state])
 const isBuyable = ({ state, soldOut }: ShownTier) => state === 'open' && !soldOut
 
 /** The newest turn of a tier. */
@@ -172,7 +172,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
     ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
       `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escapeHtml(networkOf(deployment))}</p>` +
       '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
-    : `<p class="notice">${isBuyable(tier) ? 'not on sale right now' : standsOf(tier)}</p>`
+    : `<p class="notice">${isBuyable(tier) ? 'Not on sale right now' : standsOf(tier)}</p>`
   return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 

@@ -192,10 +192,12 @@ function indexOf(settings: HttpSettings): string {
   return existsSync(file) ? withAccent(readFileSync(file, 'utf8'), saleOf(settings).color) : NOT_BUILT
 }
 
-/** The page for unknown paths, and its policy. */
-export function notFoundPage(settings: HttpSettings): { html: string; policy: string } {
+/** The page for unknown paths. It has no path of its own. */
+export function notFoundPage(settings: HttpSettings): Route {
   const html = withHead(indexOf(settings), settings, { path: '/404' })
-  return { html, policy: pagePolicy(settings.publicRpcUrl, [], styleSource(html)) }
+  const page: Outcome = { ...cachedResponseOf(html), isFixed: true, status: 404 }
+  const policy = pagePolicy(settings.publicRpcUrl, [], styleSource(html))
+  return { ...pageRoute('/404', policy, () => page), cache: 'no-store' }
 }
 
 /** The routes of all pages and of the files they load. */

@@ -63,7 +63,7 @@ async function beginWatching(
   })
   if (isWatched)
     ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
-  return isWatched ? { next: nonce, followed: nonce, shown: nonce } : null
+  return isWatched ? { next: nonce, followed: nonce } : null
 }
 
 /** The account's nonce in the followed block's state, if a provider proves it and another one has that block. */

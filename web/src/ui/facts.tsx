@@ -133,10 +133,11 @@ export function Turn({ at }: { at: Date | null }) {
   )
 }
 
-/** "due 2 minutes ago"; null unless the turn is late. */
+/** "due 2 minutes ago", or "any moment"; null unless the turn is late. */
 function lateInWords(at: Date, now: number): string | null {
+  if (at.getTime() > now) return null
   const ago = relativeTime(at, now)
-  return at.getTime() < now && ago !== ui.time.now ? fill(ui.time.due, { ago }) : null
+  return ago === ui.time.now ? ui.time.soon : fill(ui.time.due, { ago })
 }
 
 /** The time left until a turn, updated every second. If the turn is late, the time since it was due. */

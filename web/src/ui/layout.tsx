@@ -8,7 +8,7 @@ import { ui } from '../words/ui.ts'
 import { Boundary } from './boundary.tsx'
 import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
-import { Search } from './search.tsx'
+import { Lens, Search } from './search.tsx'
 import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
@@ -49,9 +49,7 @@ export function Layout({ children }: { children: ReactNode }) {
             aria-label={ui.search.open}
             onClick={() => setFinds(!finds)}
           >
-            <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
-              <path d="M10.5 10.5L14 14M7 12A5 5 0 1 1 7 2a5 5 0 0 1 0 10z" />
-            </svg>
+            <Lens />
           </button>
           <ThemeButton />
         </div>
@@ -163,6 +161,9 @@ function Footer() {
               <OutLink href={termsUrl}>{ui.page.terms}</OutLink>
             </li>
           )}
+          <li>
+            <a href="/withdraw.html">{ui.page.kept}</a>
+          </li>
           <li>
             <a href="/docs">{ui.page.api}</a>
           </li>

@@ -120,7 +120,7 @@ async function edgeBlock(deps: ChainRead, sql: Sql, { first, cursor }: FollowedR
 export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: DatedBlock): Promise<DatedBlock> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
-  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  if (!block) throw new ChainFault(`the provider has no block ${number}`)
   return block
 }
 
