@@ -38,7 +38,7 @@ export async function mutateDrawn(args: readonly string[]): Promise<boolean> {
       drawn: { type: 'boolean' },
       seed: { type: 'string', default: '1' },
       count: { type: 'string', default: '40' },
-      by: { type: 'string', default: '' },
+      by: { type: 'string', multiple: true, default: [''] },
     },
   })
   // The same cases in every run, so that a score is reproducible.
@@ -46,7 +46,7 @@ export async function mutateDrawn(args: readonly string[]): Promise<boolean> {
   process.env.NODE_COMPILE_CACHE ??= resolve(ROOT, 'node_modules/.cache/compiled')
   const lines: string[] = []
   const good = await withTestServer(async (signal) => {
-    const tests = candidateTests(files).filter((test) => test.includes(values.by))
+    const tests = candidateTests(files).filter((test) => values.by.some((part) => test.includes(part)))
     const report = await runDrawn({ files, tests, signal, seed: values.seed, count: Number(values.count) })
     return !signal.aborted && show({ name: `drawn by seed ${values.seed}`, goal: DRAWN_GOAL }, report, lines)
   })
