@@ -272,7 +272,7 @@ export interface NodeTierFacts {
   /** True if the judge or the operator has decided the payment. */
   isJudged: boolean
   /** True if the payment's value is a price of the node's tier. A superseded price may still have been good. */
-  isPrice: boolean | null
+  isTierPrice: boolean | null
   /** True if the value is a price that some tier had in the payment's block. */
   isPriceInForce: boolean | null
   /** True if the ledger was lost since, perhaps with a release by hand. */
@@ -284,7 +284,7 @@ export function nodeTierOf(facts: NodeTierFacts): NodeTier {
   if (!facts.succeeded || facts.isOdd) return 'other'
   if (facts.paidTierNo !== null) return facts.paidTierNo === facts.tierNo ? 'own' : 'other'
   if (facts.innerIndex > 0) return 'unknown'
-  if (facts.isPrice) return 'own'
+  if (facts.isTierPrice) return 'own'
   if (facts.isPriceInForce) return 'other'
   // A payment that was judged without a tier buys nothing.
   return !facts.isJudged || facts.beforeRestore ? 'unknown' : 'other'

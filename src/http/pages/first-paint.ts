@@ -46,8 +46,12 @@ const STATES = { upcoming: 'Not open yet', open: 'On sale', soldOut: 'Sold out',
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
-  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
-  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
+  `<header class="top${path.startsWith('/console') ? ' own' : ''}"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
+  (path.startsWith('/console') ? '' : placesOf(path)) +
+  '</div></header>'
+
+const placesOf = (path: string) =>
+  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav>`
 
 /** The checkout's title and lead. */
 export const saidOf = (tier: ShownTier): Said =>

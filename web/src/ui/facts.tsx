@@ -11,6 +11,7 @@ import {
   fewFigures,
   localTime,
   relativeTime,
+  sentenceCase,
   short,
   shortEther,
   untilTime,
@@ -218,7 +219,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'calm'
 
 /** A state as a word, with a colour, and an icon for those who cannot see the colour. */
 export function Mark({ tone, children }: { tone: Tone; children: ReactNode }) {
-  return <span className={`mark ${tone}`}>{children}</span>
+  return <span className={`mark ${tone}`}>{typeof children === 'string' ? sentenceCase(children) : children}</span>
 }
 
 /** One clock for all times on a page. */
