@@ -187,12 +187,8 @@ export const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSort
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
 
 /** The lower of two supplies; null for no limit. */
-const lowerSupply = (a: number | null, b: number | null): number | null =>
+export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
-
-/** The contract's cap applies too and, if a supply was lowered after we read the tiers, the lower one: `supply` is the lower of both, as it is now. */
-export const withSupply = (selection: TierSelection, supply: number | null): TierSelection =>
-  selection.kind === 'onSale' ? { ...selection, supply: lowerSupply(selection.supply, supply) } : selection
 
 /** The lowest price on sale at a block; null if there is none. Includes prices in their grace period, and prices of tiers that are not open yet. */
 export function lowestPriceAt(
