@@ -214,7 +214,7 @@ function cardOf(tier: ShownTier, facts: ShopFacts, main: string): string {
   const supplyFacts = supply ? filled(shop.left, left) : shop.unlimited
   const factList = `<dl class="facts"><dt>${shop.rate}</dt><dd>${payoutBps / 10_000}×</dd><dt>${shop.supply}</dt><dd>${supplyFacts}</dd></dl>`
   return (
-    `<li class="card tier"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
+    `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`
   )
 }

@@ -39,15 +39,13 @@ export const words = {
     buy: 'Buy {tier}',
     how: 'How it works',
     pay: 'Pay the exact price',
-    payHow:
-      'One plain transfer on {chain}, from a wallet of your own and never from an exchange. The amount selects the tier.',
+    payHow: 'One plain transfer on {chain}, never from an exchange.',
     thisChain: 'this network',
     arrives: 'The node comes to you',
-    arrivesHow:
-      'We mint it to the wallet that paid, usually within a minute. If we cannot, we hold the payment and the operator decides.',
+    arrivesHow: 'We mint it to the wallet that paid, usually within a minute.',
     earns: 'It earns every round',
     earnsEvery: 'It earns every {span}',
-    earnsHow: 'Each round credits it with ETH in the contract. Withdraw any time: the contract pays only the owner.',
+    earnsHow: 'Each round credits it with ETH. Withdraw any time.',
     next: 'Next round {time}.',
     questions: 'Questions',
     asked: [

@@ -1,7 +1,7 @@
 // One round: what each node received, which this browser recomputes at once, and the seed of each amount.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
 import { times } from '../../format.ts'
@@ -100,15 +100,7 @@ function RoundFacts({ round }: { round: Distribution }) {
         />
       </Section>
       <Section title={t.everyone}>
-        {check.isError ? (
-          <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
-        ) : check.data ? (
-          <Verdict result={check.data} />
-        ) : (
-          <p className="notice" role="status">
-            {t.recomputing}
-          </p>
-        )}
+        <Outcome check={check} />
         <ul className="turns">
           {round.turns.map((turn, index) => (
             <TurnCard
@@ -127,6 +119,17 @@ function RoundFacts({ round }: { round: Distribution }) {
         </details>
       </Section>
     </>
+  )
+}
+
+function Outcome({ check }: { check: UseQueryResult<VerifiedRound> }) {
+  if (check.isError)
+    return <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
+  if (check.data) return <Verdict result={check.data} />
+  return (
+    <p className="notice" role="status">
+      {t.recomputing}
+    </p>
   )
 }
 
