@@ -35,7 +35,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/chain/kms/double.ts: startKms': [122, METHODS],
     'test/support/http-campaign.ts: generators': [148, ROWS],
     'src/chain/factory/contract.ts: createContractReader': [119, METHODS],
-    'src/domain/judgement.ts: judgePayment': [65, 'the rules of a sale, one a line, in the order in which they decide'],
+    'src/domain/judgement.ts: judgePayment': [64, 'the rules of a sale, one a line, in the order in which they decide'],
     'src/chain/evidence/reader.ts: readerThrough': [64, METHODS],
     'src/boot/app.ts: build': [91, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [105, METHODS],

@@ -45,7 +45,7 @@ function checkKey(role: AccountRole): Check<KeysExamined> {
     if (address === null)
       return {
         says: role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited',
-        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that runs the passes.`,
+        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that mints and credits.`,
       }
     if (!isDevelopmentAccount(address) || chain.demoToken) return address
     const says = `${address} is a development account, whose key is public`
@@ -76,7 +76,8 @@ function checkFunds(role: AccountRole): Check<KeysExamined> {
     const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at current fees`
     return {
       says,
-      [transactions === 0 ? 'fail' : 'warn']: low && `Send ether to ${address}: without it the passes stop.`,
+      [transactions === 0 ? 'fail' : 'warn']:
+        low && `Send ether to ${address}: without it the service sends nothing more.`,
     }
   })
 }

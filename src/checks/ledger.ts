@@ -33,7 +33,7 @@ import { type Check, type Checks, check, checkEach, ofLedger } from './check.ts'
 /** How many differences a finding names, and how many nodes without payment or grant. */
 const NAMED_MAX = 3
 const UNPAID_MAX = 20
-const RETRIES = 'See the runbook. Each pass retries its transactions.'
+const RETRIES = 'See the runbook. The service keeps trying.'
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
@@ -65,12 +65,12 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     const { block, runs, since, rule, host } = stuck
     return {
       says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last as reported by ${host}` : ''}: ${rule}`,
-      fail: 'See the runbook. The passes try again, and continue automatically.',
+      fail: 'See the runbook. The service keeps trying, and continues automatically.',
     }
   }),
 
   'passes.waiting': checkEach('NodeLedgerPaymentsWaiting', ofLedger(readUnsent), null, (unsent) => ({
-    says: `the ${unsent.pass} pass has sent nothing in ${unsent.runs} runs since ${unsent.since}: ${unsent.why}`,
+    says: `sending for ${unsent.pass} has failed in ${unsent.runs} runs since ${unsent.since}: ${unsent.why}`,
     fail: RETRIES,
   })),
 
@@ -121,11 +121,11 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
 
 const STATE_CHECKS: Checks<LedgerExamined> = {
   'ledger.follows': check('NodeLedgerLagging', ofLedger(readCursor), (cursor, { head }) => {
-    if (!cursor) return { says: 'no block is followed yet', warn: 'The first payments pass begins at START_BLOCK.' }
+    if (!cursor) return { says: 'no block is followed yet', warn: 'The service begins at START_BLOCK.' }
     const apart = head
       ? `, ${Math.max(0, head.number - cursor.number)} behind the chain`
       : '; how far behind is not known'
-    const todo = 'The payments pass catches up while it runs. If it does not run, see that check.'
+    const todo = 'The service catches up by itself. If it does not, see passes.payments.'
     const isLagging = head !== null && head.time - cursor.time > LAG_SEC
     return { says: `followed up to block ${cursor.number}${apart}`, warn: isLagging && todo }
   }),

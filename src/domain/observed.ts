@@ -12,6 +12,9 @@ export interface Block {
   prevrandao: Hash
 }
 
+/** A block by its number, hash and time. */
+export type DatedBlock = Pick<Block, 'number' | 'hash' | 'time'>
+
 /** The fees of a block, wei per gas. */
 export interface BlockFees {
   number: number

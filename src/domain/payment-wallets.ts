@@ -35,7 +35,7 @@ export const CHANGE_AHEAD_SEC = 300
 
 const holds = ({ fromBlock, fromTime }: PaymentWallet, at: BlockPlace) => fromBlock <= at.number && fromTime <= at.time
 
-/** The wallet that buyers see at a block: the latest entry in force. Null if there is none. */
+/** The wallet that buyers see at a block: the latest one in force. Null if there is none. */
 export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): PaymentWallet | null {
   return wallets.findLast((wallet) => holds(wallet, at)) ?? null
 }
@@ -45,7 +45,7 @@ export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): Pay
  * theft there is none. An unknown wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
-  const index = wallets.findIndex((entry) => entry.wallet === wallet)
+  const index = wallets.findIndex((one) => one.wallet === wallet)
   if (index < 0) return true
   const after = wallets.slice(index + 1).filter((next) => holds(next, at))
   return after.some(({ stolen, fromTime, graceSec }) => stolen || at.time - fromTime >= graceSec)

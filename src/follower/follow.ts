@@ -3,7 +3,7 @@
 
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
-import { VOICES } from '../domain/finality.ts'
+import { voicesNeeded } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type {
@@ -225,7 +225,7 @@ async function isLeft({ pool, chain }: LedgerDb & ChainRead, number: number): Pr
   const hashes = (await blocksAt(chain, number)).flatMap(({ block }) => block?.hash ?? [])
   const others = hashes.filter((hash) => hash !== own.hash)
   const most = Math.max(0, ...[...Map.groupBy(others, (hash) => hash).values()].map(({ length }) => length))
-  return most >= Math.min(VOICES, chain.providers.length) && most > hashes.length - others.length
+  return most >= voicesNeeded(chain.providers.length) && most > hashes.length - others.length
 }
 
 /**

@@ -139,8 +139,8 @@ export function defineReading<S extends Shape, Deps, Answer extends object>(
 ): Reading<S, Deps, Answer> {
   const { fields, check, run } = declaration
   const reading = async (deps: Deps, input: Fields = {}) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: false })
-    return isOperatorRefusal(outcome) ? outcome : run(deps, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: false })
+    return isOperatorRefusal(request) ? request : run(deps, request)
   }
   const call = (deps: Deps, _actor: Actor, input: Fields) => reading(deps, input)
   const description = { operation: describe('reading', call, declaration) }
@@ -160,8 +160,8 @@ function callOf<S extends Shape, Deps extends LedgerDb, Result extends object>(
 ): Called<Deps, Result> {
   const { fields, check } = declaration
   return async (deps, actor, input) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: true })
-    return isOperatorRefusal(outcome) ? outcome : perform(declaration, deps, actor, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: true })
+    return isOperatorRefusal(request) ? request : perform(declaration, deps, actor, request)
   }
 }
 
@@ -205,10 +205,10 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
 ): GuardedAct<Deps, Result> {
   const { proposedAs, scope, fields, check, sum, preview } = declaration
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: true })
-    if (isOperatorRefusal(outcome)) return outcome
-    if (!(await mustWait(deps.pool, { sum }, outcome.asked))) return perform(declaration, deps, actor, outcome.asked)
-    const previewResult = await preview?.(deps, actor, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: true })
+    if (isOperatorRefusal(request)) return request
+    if (!(await mustWait(deps.pool, { sum }, request))) return perform(declaration, deps, actor, request)
+    const previewResult = await preview?.(deps, actor, request)
     return isOperatorRefusal(previewResult)
       ? previewResult
       : propose(deps.pool, actor, proposedAs, withTimes(fields, input))

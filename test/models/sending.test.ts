@@ -80,7 +80,7 @@ test('a refund is safe once a final block is later than the end of every signed 
     const one = { mintsUntil: [signed, lost].filter((until) => until !== null), block: paid }
     const code = judgeRefund({
       ...{ final, signedUntil: signed, lostUntil: lost, blockNumber: paid },
-      ...{ proof: 'proven', believesOne: false },
+      ...{ proof: 'proven', trustsOne: false },
     })
     const model = {
       safeAfter: refunds.safeAfter(one),

@@ -121,13 +121,13 @@ const filesOf = (sql: Sql) => sql`(
  */
 export async function readDueCommissions(
   sql: Sql,
-  { final, believes, payee = null }: { final: number; believes: boolean; payee?: Address | null },
+  { final, trustsOne, payee = null }: { final: number; trustsOne: boolean; payee?: Address | null },
 ): Promise<DueCommission[]> {
   const ownCodes = sql`WITH own AS MATERIALIZED (SELECT array_agg(DISTINCT code) AS codes FROM referral_codes WHERE payee = ${payee})`
   const lines: Fragment = sql.unsafe(payee === null ? COMMISSIONS : OWN_COMMISSIONS)
   return await sql<DueCommission[]>`
     ${payee === null ? sql`` : ownCodes}
-    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
+    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
         least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei"
     FROM (SELECT ${sql.unsafe(LINE)},
         coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at > now), 0) AS "waitingWei",

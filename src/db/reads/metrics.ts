@@ -76,7 +76,7 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
       FROM unnest(ARRAY[${literals(Object.keys(HALTED))}]) reason`),
   ],
   node_ledger_passes_stuck: [
-    'Whether one block keeps stopping the passes although providers answer.',
+    'Whether one block stops minting and crediting although providers answer.',
     `${STUCK} IS NOT NULL`,
   ],
   node_ledger_paused: ["Whether the operator's switch pauses crediting.", 'l.paused'],

@@ -3,7 +3,7 @@
 
 import { words as checkout } from '../../../web/src/words/checkout.ts'
 import { words as ledger } from '../../../web/src/words/ledger.ts'
-import type { DistributionRow, Stats, TierRow } from '../../db/reads/public-api.ts'
+import type { DistributionRow, ShownTier, Stats } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
 
 const { tiers: shop, buy } = checkout
@@ -18,9 +18,9 @@ interface Sale {
 }
 
 /** The service's own answers that a page that sells shows first. Its script begins with them too. */
-export interface Served {
+export interface ShopFacts {
   /** All tiers; at the checkout only the one that it sells. */
-  tiers: readonly TierRow[]
+  tiers: readonly ShownTier[]
   /** The newest rounds, as few as a page can carry. */
   rounds: readonly DistributionRow[]
   stats: Stats
@@ -52,15 +52,19 @@ const STATES = { ...shop.states, open: shop.open }
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
-  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
-  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
+  `<header class="top${path.startsWith('/console') ? ' own' : ''}"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
+  (path.startsWith('/console') ? '' : placesOf(path)) +
+  '</div></header>'
+
+const placesOf = (path: string) =>
+  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav>`
 
 /** The checkout's title and lead. */
-export const saidOf = (tier: TierRow): Said =>
+export const saidOf = (tier: ShownTier): Said =>
   isBuyable(tier) ? [filled(shop.buy, { tier: tier.label }), buy.lead] : [tier.label, standsOf(tier)]
 
 /** The page as far as we can show it before a script runs. `facts` is null if we could not read the ledger, or if the page sells nothing. */
-export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: Served | null): string {
+export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: ShopFacts | null): string {
   const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
   if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, '', CARDS_MAX))
@@ -73,7 +77,7 @@ const filled = (text: string, values: Readonly<Record<string, string | undefined
   text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 
 /** How buying works. */
-const howOf = (facts: Served | null) =>
+const howOf = (facts: ShopFacts | null) =>
   facts === null
     ? ''
     : `<section class="card"><header><h2>${shop.how}</h2></header><ol class="how">${[
@@ -84,7 +88,7 @@ const howOf = (facts: Served | null) =>
         .map(([step, text]) => `<li><h3>${step}</h3><p>${text}</p></li>`)
         .join('')}</ol></section>`
 
-const networkOf = ({ chainName, chainId }: Served['deployment']) =>
+const networkOf = ({ chainName, chainId }: ShopFacts['deployment']) =>
   chainName ? `${chainName} (chain ${chainId})` : `chain ${chainId}`
 
 /** Tiers in these states have a card. The others are folded. */
@@ -104,7 +108,7 @@ const CREDIT_FIGURES = 7
 const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
-function heroOf(head: string, facts: Served | null): string {
+function heroOf(head: string, facts: ShopFacts | null): string {
   const [last] = facts?.rounds ?? []
   const prices = (facts?.tiers ?? []).filter(isBuyable)
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
@@ -123,7 +127,7 @@ function heroOf(head: string, facts: Served | null): string {
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
-function sellerIn(facts: Served | null): string {
+function sellerIn(facts: ShopFacts | null): string {
   if (facts === null) return ''
   const { brand, embedded, paymentAddress } = facts.deployment
   const name = brand.name ?? (embedded ? overview.nameIt : shorten(paymentAddress ?? ''))
@@ -144,15 +148,15 @@ function spanOf(seconds: number): string {
 }
 
 const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
-const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? shop.soldOut : STATES[state])
-const isBuyable = ({ state, soldOut }: TierRow) => state === 'open' && !soldOut
+const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? shop.soldOut : STATES[state])
+const isBuyable = ({ state, soldOut }: ShownTier) => state === 'open' && !soldOut
 
 /** The newest turn of a tier. */
-const lastTurnOf = ({ id }: TierRow, { rounds }: Served) =>
+const lastTurnOf = ({ id }: ShownTier, { rounds }: ShopFacts) =>
   rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
 
 /** The range that a round may pay a node of a tier, by the terms of the newest turn, and the amount of the tier's own newest turn. */
-function paidOf(tier: TierRow, facts: Served): string {
+function paidOf(tier: ShownTier, facts: ShopFacts): string {
   const turn = lastTurnOf(tier, facts)
   const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
   const terms = facts.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
@@ -164,7 +168,7 @@ function paidOf(tier: TierRow, facts: Served): string {
   return filled(shop.mayPay, { range }) + (last ? filled(shop.last, { amount: last }) : '')
 }
 
-function checkoutOf(tier: TierRow, facts: Served): string {
+function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
   const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
@@ -184,7 +188,7 @@ const pictureOf = (label: string) =>
 const CARDS_MAX = 3
 
 /** The cards in the order of web/src/pages/checkout/tiers.tsx. `main`: a class for the button of the first. */
-function cardsOf(facts: Served | null, main: string, most?: number): string {
+function cardsOf(facts: ShopFacts | null, main: string, most?: number): string {
   if (facts === null) return '<ul class="tiers"></ul>'
   const tiers = facts.tiers
     .filter(({ state }) => OFFERED.includes(state))
@@ -198,7 +202,7 @@ function cardsOf(facts: Served | null, main: string, most?: number): string {
     .join('')}</ul>`
 }
 
-function cardOf(tier: TierRow, facts: Served, main: string): string {
+function cardOf(tier: ShownTier, facts: ShopFacts, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
   const opens =
     state === 'upcoming' && opensAt ? filled(shop.opens, { time: `<time datetime="${opensAt}">${opensAt}</time>` }) : ''

@@ -8,7 +8,7 @@ import { ui } from '../../../web/src/words/ui.ts'
 import { toJson } from '../../lib/json.ts'
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
-import { CHECKOUT, escapeHtml, firstPaint, type Said, type Served, saidOf } from './first-paint.ts'
+import { CHECKOUT, escapeHtml, firstPaint, type Said, type ShopFacts, saidOf } from './first-paint.ts'
 
 /** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
@@ -71,14 +71,14 @@ interface Asked {
   path: string
   params?: Params
   /** What the page shows of the ledger; null if we could not read it. */
-  served?: Served | null
+  facts?: ShopFacts | null
 }
 
 /** The built page with the head of a path, and its first paint. */
-export function withHead(html: string, settings: HttpSettings, { path, params = {}, served = null }: Asked): string {
+export function withHead(html: string, settings: HttpSettings, { path, params = {}, facts = null }: Asked): string {
   const sale = saleOf(settings)
   const chain = chainInWords(settings)
-  const tier = path === CHECKOUT ? served?.tiers.find(({ id }) => id === params.id) : undefined
+  const tier = path === CHECKOUT ? facts?.tiers.find(({ id }) => id === params.id) : undefined
   const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
   const param = Object.values(params)[0]
@@ -101,11 +101,11 @@ export function withHead(html: string, settings: HttpSettings, { path, params = 
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
     ...(sale.logoUrl === OWN_LOGO ? ['<link rel="apple-touch-icon" href="/apple-touch-icon.png">'] : []),
-    ...(served === null ? [] : [meta('name', 'node-ledger:served', toJson(served))]),
+    ...(facts === null ? [] : [meta('name', 'node-ledger:served', toJson(facts))]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
   const texts = title === null ? OVERVIEW : ([title, description] as const)
-  const part = served && path === CHECKOUT ? { ...served, tiers: tier ? [tier] : [] } : served
+  const part = facts && path === CHECKOUT ? { ...facts, tiers: tier ? [tier] : [] } : facts
   const first = firstPaint(path, texts, sale, part)
   return html.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }

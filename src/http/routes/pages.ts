@@ -17,7 +17,7 @@ import type { HttpDeps, HttpSettings } from '../deps.ts'
 import { assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
-import { CHECKOUT, escapeHtml, type Served, SHOPS, topOf } from '../pages/first-paint.ts'
+import { CHECKOUT, escapeHtml, SHOPS, type ShopFacts, topOf } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -178,7 +178,7 @@ const ROUNDS_MAX = 12
 const TURNS_MAX = 72
 
 /** What a page that sells shows first; null while the database is down. */
-const readServed = async (tools: Tools, { id = '' }: Params): Promise<Served | null> => {
+const readShopFacts = async (tools: Tools, { id = '' }: Params): Promise<ShopFacts | null> => {
   const tierId = TIER_ID_FORM.test(id) ? id : null
   const { deps, queryReplica } = tools
   const [deployment, read] = await Promise.all([
@@ -237,7 +237,7 @@ export function pages(tools: Tools): Route[] {
   const hasTier = async (id: string) => (await tierIds().catch(noneWhileAway))?.includes(id)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const selling = (path: string, params: Params) => async () =>
-    withHead(indexHtml, settings, { path, params, served: await readServed(tools, params) })
+    withHead(indexHtml, settings, { path, params, facts: await readShopFacts(tools, params) })
   const page = (path: string, policy: string) => {
     if (!SELLING.includes(path))
       return pageRoute(
@@ -280,14 +280,15 @@ export function pages(tools: Tools): Route[] {
 }
 
 const ROOT = /<div id="root">.*?<\/div>\s*<noscript>.*?<\/noscript>/s
-const SCRIPT = /<script type="module".*?<\/script>/s
 
-/** A document in the pages' frame, made by `npm run build`: the runbook, or the API's reference. `{origin}` in it is the service's own. */
+/**
+ * A document in the pages' frame, made by `npm run build`: the runbook, or the API's reference. It reads without a script, which only adds the search,
+ * the theme and the foot. `{origin}` in it is the service's own.
+ */
 function documentPage(html: string, settings: HttpSettings, path: string, content: string): string {
-  const page = withHead(html, settings, { path }).replace(SCRIPT, '')
-  return page.replace(
+  return withHead(html, settings, { path }).replace(
     ROOT,
     () =>
-      `${topOf(saleOf(settings), path)}<main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main>`,
+      `<div id="root"><div id="top">${topOf(saleOf(settings), path)}</div><main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main><div id="bottom"></div></div>`,
   )
 }

@@ -123,7 +123,7 @@ export function commissionsOf(
  */
 export function dueOf(
   ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
-  { final, believes, now }: { final: number; believes: boolean; now: number },
+  { final, trustsOne, now }: { final: number; trustsOne: boolean; now: number },
 ): (Line & { waitingWei: bigint; believedWei: bigint; dueWei: bigint })[] {
   const payments = ledger.payments.filter((one) => one.mintedBlock !== null && one.mintedBlock <= final)
   const all = { after: -1, upTo: Number.MAX_SAFE_INTEGER }
@@ -144,7 +144,7 @@ export function dueOf(
     const owed = line.earnedWei - line.takenBackWei - line.paidWei
     // What was paid counts for what is ripe and proven first.
     const overpaid = owed < 0n ? owed : 0n
-    const ripe = owed - waitingWei - (believes ? 0n : believedWei)
+    const ripe = owed - waitingWei - (trustsOne ? 0n : believedWei)
     return { ...line, waitingWei, believedWei, dueWei: ripe > overpaid ? ripe : overpaid }
   })
 }

@@ -1,5 +1,5 @@
 // Traces a block: finds the inner transfers to and from wallets (geth's callTracer, which most nodes support). It never guesses.
-import { VOICES } from '../../../domain/finality.ts'
+import { voicesNeeded } from '../../../domain/finality.ts'
 import type { Address } from '../../../domain/units.ts'
 import type { BlockRef, BlockTransfer } from '../../../ports/chain.ts'
 import { ChainFault, orNull } from '../../../ports/faults.ts'
@@ -75,7 +75,7 @@ export async function tracesBlocks(rpc: RpcReads, limits: ReadOptions = {}): Pro
 /** True if enough providers trace blocks for a trace to count: two, or the only one. Without traces we do not see what contracts send. */
 export async function haveTraces({ providers }: Pick<Rpc, 'providers'>, limits?: ReadOptions): Promise<boolean> {
   const tracing = await Promise.all(providers.map((provider) => orNull(tracesBlocks(provider, limits))))
-  return tracing.filter(Boolean).length >= Math.min(VOICES, providers.length)
+  return tracing.filter(Boolean).length >= voicesNeeded(providers.length)
 }
 
 /** The timeout for the trace of a block: less than half of a pass's time, so that the same run can still judge and mint payments that wait. */
@@ -112,7 +112,7 @@ export function createBlockTracer(
 
   return async (at, wallets) => {
     const awake = providers.filter((provider) => !isResting(provider))
-    if (awake.length < Math.min(VOICES, providers.length)) return null
+    if (awake.length < voicesNeeded(providers.length)) return null
     const lists = await Promise.all(awake.map((provider) => ask(provider, at, wallets)))
     return agreedAnswer(lists, (transfers) => transfers.map((transfer) => Object.values(transfer).join(' ')).join('\n'))
   }

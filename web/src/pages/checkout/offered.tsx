@@ -28,11 +28,12 @@ export function Thing({ tier }: { tier: Tier }) {
           }),
         }}
       />
-      <ol className="how">
+      <ol className="how short">
         {t.next.map(([step, what]) => (
           <li key={step}>
-            <strong>{step}</strong>
-            <p>{what}</p>
+            <p>
+              <strong>{step}</strong> {what}
+            </p>
           </li>
         ))}
       </ol>

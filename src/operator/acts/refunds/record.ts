@@ -21,7 +21,7 @@ import * as field from '../../input.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { lockPayment, PAYMENT, refuseNoSale } from '../payments.ts'
-import { type PrepareDeps, readHorizon, refundSafety } from './refunding.ts'
+import { type PrepareDeps, readHorizon, refundSafety } from './prepare.ts'
 
 /** A recorded refund, and what it contradicts. */
 export interface RefundResult extends DecisionResult {

@@ -7,8 +7,8 @@ import { inUtc } from '../../../lib/times.ts'
 import { type Actor, fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
-import { AGAIN, type OneOfMany, prepareRows, previewRows } from './refund-many.ts'
-import { type PrepareDeps, readHorizon } from './refunding.ts'
+import { type PrepareDeps, readHorizon } from './prepare.ts'
+import { AGAIN, type OneOfMany, prepareRows, previewRows } from './prepare-many.ts'
 import { batchesOf, type SafeBatch, TRANSFERS_MAX } from './safe-batch.ts'
 
 /** How many payments one act prepares: each takes up to 30 round trips to the database, and a request has 30 seconds. */

@@ -1,6 +1,6 @@
 // The switch `payouts`: which turns are owed by the ledger's terms and the contract owner's windows, and which acts of the owner make the two agree.
 // A turn is skipped only if both declare it not owed.
-import { type CreditTerms, type TurnFate, termsAt } from './credit.ts'
+import { type CreditTerms, termsAt } from './turn-amounts.ts'
 
 /** A window of turns that are not owed: due at `from` or later, and before `until`. The contract keeps windows in order, without overlap. */
 export interface NotOwedWindow {
@@ -12,6 +12,12 @@ export interface NotOwedWindow {
 
 /** The end of an open-ended window: the contract's largest time. */
 export const NO_END = 2 ** 40 - 1
+
+/**
+ * What happens to a turn. `delay`: the terms do not owe it, but it stays owed until the contract's owner adds a window. So the turn waits for the
+ * window.
+ */
+export type TurnFate = 'pay' | 'skip' | 'delay'
 
 /** What happens to the turn due at a time. Without terms it is `pay`, but the turn then waits for its terms. */
 export function turnFate(terms: readonly CreditTerms[], windows: readonly NotOwedWindow[], due: number): TurnFate {

@@ -1,8 +1,8 @@
-// Computes the times of a cohort's turns: which past turns are owed, which the contract's owner declared not owed, and which blocks they fall into; credit.ts computes the amounts. A
-// turn's seed is from the first block at or after its due time. All times are unix seconds of block time.
-import type { CreditTerms, TurnFate } from './credit.ts'
-import { type NotOwedWindow, turnFate } from './payouts.ts'
-import { type CohortState, type CohortsAt, chooseCohort } from './schedule.ts'
+// Computes the times of a cohort's turns: which past turns are owed, which the contract's owner declared not owed, and which blocks they fall into.
+// turn-amounts.ts computes what they pay. A turn's seed is from the first block at or after its due time. All times are unix seconds of block time.
+import { type CohortState, type CohortsAt, chooseCohort } from '../schedule.ts'
+import { type NotOwedWindow, type TurnFate, turnFate } from './payouts.ts'
+import type { CreditTerms } from './turn-amounts.ts'
 
 type Turning = Pick<CohortState, 'nextDue' | 'intervalSec'>
 

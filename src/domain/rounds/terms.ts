@@ -1,8 +1,9 @@
 // Decides which credit terms may be entered, and from when. The same rules apply to the environment's terms for a new ledger and to an operator's
 // act.
-import { turnRange } from './budget.ts'
-import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
-import { BPS_BASE, larger, smaller } from './units.ts'
+import { turnRange } from '../budget.ts'
+import { BPS_BASE, larger, smaller } from '../units.ts'
+import type { TurnBounds } from './round-plan.ts'
+import { type CreditTerms, creditMaxWei } from './turn-amounts.ts'
 
 /** Terms without the time from which they are in force. */
 export type TermsContent = Omit<CreditTerms, 'fromTime'>

@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { CreditTerms } from '../../src/domain/credit.ts'
-import { turnFate } from '../../src/domain/payouts.ts'
-import { cohortToSkipFor, firstBlocksOfTurns, type OwedTurns, pendingTurns } from '../../src/domain/turns.ts'
-import { wei } from '../../src/domain/units.ts'
-import '../support/property.ts'
+import {
+  cohortToSkipFor,
+  firstBlocksOfTurns,
+  type OwedTurns,
+  pendingTurns,
+} from '../../../src/domain/rounds/due-turns.ts'
+import { turnFate } from '../../../src/domain/rounds/payouts.ts'
+import type { CreditTerms } from '../../../src/domain/rounds/turn-amounts.ts'
+import { wei } from '../../../src/domain/units.ts'
+import '../../support/property.ts'
 
 const cohort = { nextDue: 1_000, intervalSec: 100 }
 

@@ -3,10 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { CreditTerms } from '../../src/domain/credit.ts'
-import { NO_END, type NotOwedWindow, turnFate, type WindowCall, windowCallNeeded } from '../../src/domain/payouts.ts'
-import { wei } from '../../src/domain/units.ts'
-import { cases } from '../support/property.ts'
+import {
+  NO_END,
+  type NotOwedWindow,
+  turnFate,
+  type WindowCall,
+  windowCallNeeded,
+} from '../../../src/domain/rounds/payouts.ts'
+import type { CreditTerms } from '../../../src/domain/rounds/turn-amounts.ts'
+import { wei } from '../../../src/domain/units.ts'
+import { cases } from '../../support/property.ts'
 
 const entry = (fromTime: number, payouts: boolean): CreditTerms => ({
   fromTime,

@@ -1,7 +1,6 @@
 // Which credit terms may be entered, and from when: each limit on its value and on both sides of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CreditTerms, creditMaxWei } from '../../src/domain/credit.ts'
 import {
   boundsNeeded,
   COHORTS_PER_TIER_MAX,
@@ -9,8 +8,9 @@ import {
   floorFor,
   refuseTerms,
   sameTerms,
-} from '../../src/domain/terms.ts'
-import { wei } from '../../src/domain/units.ts'
+} from '../../../src/domain/rounds/terms.ts'
+import { type CreditTerms, creditMaxWei } from '../../../src/domain/rounds/turn-amounts.ts'
+import { wei } from '../../../src/domain/units.ts'
 
 const GWEI = 10n ** 9n
 const LIMITS = { leastIntervalSec: 3_600, payoutBps: [10_000, 15_000], zeroAllowed: false }

@@ -12,7 +12,7 @@ export interface WalletUse {
 }
 
 /** How many nodes of one tier a wallet holds or has paid for. */
-export interface TierPlaces {
+export interface TierUse {
   /** Null for nodes whose cohort is unknown. */
   tierNo: number | null
   nodes: number
@@ -22,11 +22,11 @@ export interface TierPlaces {
 const add = (sum: number, more: number) => sum + more
 
 /** How many nodes a wallet holds and has paid for, in one tier and in all. */
-export function walletUse(places: readonly TierPlaces[], tierNo: number | null): WalletUse {
-  const ofTier = tierNo === null ? [] : places.filter((place) => place.tierNo === tierNo)
+export function walletUse(uses: readonly TierUse[], tierNo: number | null): WalletUse {
+  const ofTier = tierNo === null ? [] : uses.filter((use) => use.tierNo === tierNo)
   return {
-    walletNodes: places.map(({ nodes }) => nodes).reduce(add, 0),
-    walletInFlight: places.map(({ inFlight }) => inFlight).reduce(add, 0),
+    walletNodes: uses.map(({ nodes }) => nodes).reduce(add, 0),
+    walletInFlight: uses.map(({ inFlight }) => inFlight).reduce(add, 0),
     tierNodes: ofTier.map(({ nodes }) => nodes).reduce(add, 0),
     tierInFlight: ofTier.map(({ inFlight }) => inFlight).reduce(add, 0),
   }
@@ -37,12 +37,12 @@ export function walletUse(places: readonly TierPlaces[], tierNo: number | null):
  * be refunded is in flight if a mint was signed for it, because that mint may still be executed. There are two queries, because each has an index of
  * its own.
  */
-export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, TierPlaces[]>> {
+export async function readTierUses(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, TierUse[]>> {
   const [first, ...others] = wallets
   if (!first) return new Map()
   // With an array of unknown length the database would plan each time, which takes longer than the query itself.
   const condition = others.length === 0 ? sql`= ${first}` : sql`= ANY(${[...wallets]})`
-  const rows = await sql<(TierPlaces & { wallet: Address })[]>`
+  const rows = await sql<(TierUse & { wallet: Address })[]>`
     SELECT n.owner AS wallet, c.tier_no AS "tierNo", count(*) AS nodes, 0 AS "inFlight"
     FROM nodes n LEFT JOIN cohorts c USING (cohort) WHERE n.owner ${condition} GROUP BY 1, 2
     UNION ALL
@@ -58,5 +58,5 @@ export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise
 
 /** Reads the use of one wallet. */
 export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
-  return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
+  return walletUse((await readTierUses(sql, [wallet])).get(wallet) ?? [], tierNo)
 }

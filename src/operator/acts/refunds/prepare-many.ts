@@ -16,7 +16,7 @@ import {
   prepareLocked,
   proveSenderOf,
   readHorizon,
-} from './refunding.ts'
+} from './prepare.ts'
 import { batchOf, type SafeBatch } from './safe-batch.ts'
 
 /** The outcome for a named payment. */

@@ -5,7 +5,7 @@ import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { lockTiers } from '../../db/payments/lock-order.ts'
 import { readSoldOut } from '../../db/payments/supply.ts'
 import { openSteps, readAwaited, readLastSale } from '../../db/sale/tiers.ts'
-import { beforeBlock } from '../../domain/sale/place.ts'
+import { beforeBlock } from '../../domain/sale/position.ts'
 import { isNearlySold, type TierVersion } from '../../domain/tiers.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 

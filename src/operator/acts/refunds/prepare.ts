@@ -21,7 +21,7 @@ import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety } from '.
 import { VALID_FOR_SEC_MAX } from '../../../domain/send.ts'
 import { mayMove } from '../../../domain/transitions.ts'
 import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/followed-finality.ts'
-import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'
+import { proveSender, readTrustsOne } from '../../../passes/steps/prove-released.ts'
 import type {
   ChainRead,
   FinalityRules,
@@ -264,7 +264,7 @@ export interface RefundHorizon {
    */
   lost: { upToBlock: number; until: number } | null
   /** True if one provider's word is enough for who paid. */
-  believesOne: boolean
+  trustsOne: boolean
 }
 
 /** Reads the horizon from the chain. Throws a ChainFault if no provider answers. */
@@ -273,7 +273,7 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   // Our own header first, because one provider could date that block too early.
   const lastLost =
     upToBlock === null ? null : ((await readBlock(deps.pool, upToBlock)) ?? (await deps.chain.block(upToBlock)))
-  const facts = { ...(await readSettled(deps)), believesOne: await believesOne(deps) }
+  const facts = { ...(await readSettled(deps)), trustsOne: await readTrustsOne(deps) }
   if (upToBlock === null) return { ...facts, lost: null }
   // If that block does not exist yet, everything that was lost is older than now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
@@ -295,12 +295,12 @@ async function readSettled(deps: RefundDeps): Promise<Pick<RefundHorizon, 'final
 export async function refundSafety(
   sql: Sql,
   { ref, blockNumber, proof }: DeskPayment,
-  { final, lost, believesOne }: RefundHorizon,
+  { final, lost, trustsOne }: RefundHorizon,
 ): Promise<RefundSafety | OperatorRefusal> {
   if ((await readRecheck(sql)) !== (lost?.upToBlock ?? null))
     return refuseAct('notYet', 'The service has just found that the ledger was restored: try again.')
   const isLost = lost !== null && blockNumber !== null && blockNumber <= lost.upToBlock
   const signedUntil = await readSignedUntil(sql, ref, final?.time ?? 0)
   const lostUntil = isLost ? lost.until : null
-  return judgeRefund({ final, signedUntil, lostUntil, blockNumber, proof, believesOne })
+  return judgeRefund({ final, signedUntil, lostUntil, blockNumber, proof, trustsOne })
 }
