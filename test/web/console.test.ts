@@ -58,6 +58,8 @@ describe('the console', { skip: noBrowser }, () => {
     await enter()
     assert.equal(await page.title(), 'Overview · Operator console · Node Ledger')
     await page.getByText('Nothing to do.').waitFor()
+    // What buyers look for is not in the operator's way.
+    assert.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0)
     // What the contract's owner lets the service do, as a pass has read it.
     await page.getByText('Groups left to open').waitFor()
     await page.getByTitle('1000000000000000000 wei').waitFor()
@@ -68,6 +70,7 @@ describe('the console', { skip: noBrowser }, () => {
     await wallet(5, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI)
     await go('Payments')
     await page.locator('.rows summary').getByTitle(wallet(5, wellKnown).address).waitFor()
+    await page.locator('.entry').filter({ hasText: 'Payments' }).getByText('1 to do').waitFor()
     await unfold('wrong amount')
     await page.getByText(`0.010000000000000007 ETH (${ODD_WEI} wei)`).first().waitFor()
     await page.getByText('It matched no tier’s price when it was paid: 7 wei more than Basic.').waitFor()
@@ -285,6 +288,10 @@ describe('the console', { skip: noBrowser }, () => {
     await row.getByText('none').waitFor()
     await go('Rounds')
     await page.getByText('Not credited because of a node without a payment: group').waitFor()
+    await page
+      .getByRole('table', { name: 'Turns of the next round' })
+      .getByText('Not credited', { exact: true })
+      .waitFor()
     await axe()
   })
 

@@ -19,7 +19,9 @@ const links = [...document.querySelectorAll('.contents a')]
 const markRead = () => {
   const isAbove = ({ hash }) =>
     document.getElementById(decodeURIComponent(hash.slice(1)))?.getBoundingClientRect().top < 160
-  const read = links.findLast(isAbove) ?? links[0]
+  // The last section may be too short to reach the top.
+  const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
+  const read = isAtEnd ? links.at(-1) : (links.findLast(isAbove) ?? links[0])
   for (const link of links)
     if (link === read) link.setAttribute('aria-current', 'location')
     else link.removeAttribute('aria-current')

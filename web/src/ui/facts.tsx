@@ -129,9 +129,15 @@ export function Turn({ at }: { at: Date | null }) {
   if (at === null) return <span className="none">–</span>
   return (
     <time dateTime={at.toISOString()} title={everyTime(at)}>
-      {lateInWords(at, now) ?? relativeTime(at, now)}
+      {turnInWords(at, now)}
     </time>
   )
+}
+
+/** "in 3 hours", "any moment", "due 2 minutes ago". */
+function turnInWords(at: Date, now: number): string {
+  const ahead = relativeTime(at, now)
+  return lateInWords(at, now) ?? (ahead === ui.time.now ? ui.time.soon : ahead)
 }
 
 /** "due 2 minutes ago", or "any moment"; null unless the turn is late. */
