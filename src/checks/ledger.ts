@@ -22,7 +22,7 @@ import {
   readUnproven,
   readUnusualCohorts,
 } from '../db/reads/doctor.ts'
-import { readLostRoles, readSignerTroubles } from '../db/sends/signers.ts'
+import { readSenderTroubles } from '../db/sends/signers.ts'
 import { type Drift, driftInWords } from '../domain/drift.ts'
 import { isStale, LAG_SEC, STUCK_SEC } from '../domain/health.ts'
 import type { Address } from '../domain/units.ts'
@@ -100,7 +100,7 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
   /** As the passes recorded it. An instance without keys has no other evidence. */
   'passes.signers': checkEach(
     'NodeLedgerSignerDown',
-    ofLedger(readSignerTroubles),
+    ofLedger((pool) => readSenderTroubles(pool, 'signer')),
     'no signer refused its last request',
     ({ since, role, address, detail }) => ({
       says: `the signer of the ${role}, ${address}, has not signed since ${since}: ${detail}`,
@@ -108,10 +108,15 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     }),
   ),
 
-  'passes.roles': checkEach('NodeLedgerRoleLost', ofLedger(readLostRoles), null, ({ since, address, role }) => ({
-    says: `since ${since}, ${address} is no longer the contract’s ${role}, so it sends nothing`,
-    fail: RETRIES,
-  })),
+  'passes.roles': checkEach(
+    'NodeLedgerRoleLost',
+    ofLedger((pool) => readSenderTroubles(pool, 'role')),
+    null,
+    ({ since, address, role }) => ({
+      says: `since ${since}, ${address} is no longer the contract’s ${role}, so it sends nothing`,
+      fail: RETRIES,
+    }),
+  ),
 }
 
 const STATE_CHECKS: Checks<LedgerExamined> = {

@@ -99,7 +99,7 @@ interface AxesProps {
 }
 
 /** The frame around the bars: the highest value, and times in the browser's zone. */
-export function Axes({ top, marks, from = 0, stepMs, children }: AxesProps) {
+function Axes({ top, marks, from = 0, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">
       <span className="note">{top}</span>

@@ -193,7 +193,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         )}
       </Suspense>
       {byHand === null && <Recipient quote={quote} />}
-      <p className="note">{t.checked}</p>
+      {byHand === null && <p className="note">{t.checked}</p>}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}

@@ -225,7 +225,9 @@ const CREDITS: readonly Column<Credit>[] = [
     heading: t.round,
     sortBy: ({ distributionId }) => distributionId,
     cell: ({ distributionId }) => (
-      <Link href={`/round/${distributionId}`}>{fill(words.round.title, { id: distributionId })}</Link>
+      <Link href={`/round/${distributionId}`} className="nowrap">
+        {fill(words.round.title, { id: distributionId })}
+      </Link>
     ),
   },
   timeColumn(t.when, ({ createdAt }) => createdAt),

@@ -19,7 +19,7 @@ export function PurchaseReceipt({ payment, node }: { payment: Payment; node: Nod
       name={`receipt-node-${nodeId}`}
       title={fill(t.title, { node: nodeId ?? '' })}
       rows={[
-        [t.paid, fill(t.inWei, { ether: ether(valueWei), wei: String(valueWei) })],
+        [t.paid, fill(t.inEther, { ether: ether(valueWei) })],
         [t.paidBy, from && checksummed(from)],
         [t.time, paidAt && exactTime(paidAt)],
         [t.node, nodeId],
