@@ -39,6 +39,8 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
+  // What answers a caller. Nothing that judges, follows, mends or sends reads with it.
+  { of: ['src/db/reads'], may: ['src/domain', 'src/db', 'src/lib'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
@@ -84,6 +86,7 @@ const LAYERS: readonly Layer[] = [
     of: ['src/operator'],
     may: [
       ...STEP,
+      'src/db/reads',
       'src/follower',
       'src/mending',
       'src/passes/steps',
@@ -102,6 +105,7 @@ const LAYERS: readonly Layer[] = [
       ...[
         'src/domain',
         'src/db',
+        'src/db/reads',
         'src/ports/chain.ts',
         'src/operator',
         'src/operator/acts/keys/webauthn.ts',
@@ -120,7 +124,7 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/metrics'],
-    may: ['src/domain', 'src/db', 'src/ports/chain.ts', 'src/lib'],
+    may: ['src/domain', 'src/db', 'src/db/reads', 'src/ports/chain.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
   },
   { of: ['src/mending/rebuild'], may: [...STEP, 'src/follower', 'src/books', 'src/passes/steps'] },
@@ -146,7 +150,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/checks'],
     may: [
-      ...[...WIRING, 'src/chain/send', 'src/ports', 'src/follower', 'src/passes/steps', 'src/webhooks'],
+      ...[...WIRING, 'src/db/reads', 'src/chain/send', 'src/ports', 'src/follower', 'src/passes/steps', 'src/webhooks'],
       ...[
         'src/boot/database.ts',
         'src/boot/embedded.ts',
