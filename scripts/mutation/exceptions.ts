@@ -112,4 +112,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     put: 'performance.now() <= until',
     reason: 'The clock has fractions of a millisecond. A test cannot meet one of them.',
   },
+  {
+    file: 'src/follower/follow.ts',
+    line: "if (oldest === null) throw new Error('a cursor without stored headers')",
+    mutator: 'CallExpression',
+    put: ';',
+    reason: "A cursor is stored together with its block's header. The compiler wants the question.",
+  },
 ]

@@ -37,9 +37,9 @@ export function readerOf(provider: Provider, fails: Fails, asked: (question: str
     if (provider.isSilent) throw fails.silent()
     return read()
   }
-  const block = (number: number) => (provider.isHollow ? null : (blocks[number] ?? null))
+  const block = (number: number) => (number < provider.lacksBelow ? null : (blocks[number] ?? null))
   const accountsAt = async (questions: { number: number; accounts: string[] }[]) => {
-    if (provider.isHollow) return null
+    if (provider.lacksBelow > 0) return null
     return questions.map(({ number, accounts }) => ({
       block: blocks[number],
       accounts: new Map(accounts.map((one) => [one, STATE])),

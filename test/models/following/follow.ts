@@ -13,12 +13,12 @@ export interface Block {
   time: number
   prevrandao: string
 }
-/** What a provider has: its blocks from block 0 on. `hollow`: it returns no block by its height. */
+/** What a provider has: its blocks from block 0 on. It returns no block below a height. */
 export interface Provider {
   blocks: Block[]
   /** From this request on it names another chain id; null: never. */
   strayFrom: number | null
-  isHollow: boolean
+  lacksBelow: number
   isSilent: boolean
 }
 export interface Ledger {
@@ -68,13 +68,16 @@ const halts = (reason: string, detail: object): never => {
 }
 
 const cursorOf = ({ headers }: Ledger): Block | null => headers.at(-1) ?? null
-const at = ({ blocks, isHollow }: Provider, number: number) => (isHollow ? undefined : blocks[number])
+const at = ({ blocks, lacksBelow }: Provider, number: number) => (number < lacksBelow ? undefined : blocks[number])
 
-/** How often each provider was asked for its chain's id. */
-export type Counts = Map<Provider, number>
+/** How often each provider was asked for its chain's id, and how often one was asked for its final block. */
+interface Counts {
+  ids: Map<Provider, number>
+  finals: number
+}
 function assertOwn(provider: Provider, counts: Counts): void {
-  const nth = counts.get(provider) ?? 0
-  counts.set(provider, nth + 1)
+  const nth = counts.ids.get(provider) ?? 0
+  counts.ids.set(provider, nth + 1)
   if (provider.strayFrom !== null && nth >= provider.strayFrom) halts('otherChain', { chainId: 2, chainIdOfLedger: 1 })
 }
 
@@ -120,11 +123,15 @@ function place(ledger: Ledger, run: Run, counts: Counts): void {
   const cursor = cursorOf(ledger)
   if (cursor === null || [head.hash, head.parentHash].includes(cursor.hash)) return
   if (head.number < cursor.number && !ledger.isEmbedded && lags(ledger, run)) return
-  if (main.isHollow) throw new Ends({ kind: 'fails' })
-  if (main.blocks[cursor.number]?.hash !== cursor.hash) goBack(ledger, run, cursor)
+  const same = at(main, cursor.number)
+  if (head.number >= cursor.number && same === undefined) throw new Ends({ kind: 'fails' })
+  if (same?.hash !== cursor.hash) goBack(ledger, run, cursor)
 }
 
 function goBack(ledger: Ledger, { main, hasFactory }: Run, cursor: Block): void {
+  const oldest = ledger.headers[0]?.number ?? 0
+  // What the ledger shares with the chain is looked for among blocks that the provider does not return.
+  if (oldest < main.lacksBelow && oldest < main.blocks.length) throw new Ends({ kind: 'fails' })
   const fork = ledger.headers.findLast(({ number, hash }) => main.blocks[number]?.hash === hash) ?? null
   if (fork === null) startsOver(ledger, main)
   const { finalized } = ledger
@@ -138,13 +145,17 @@ function goBack(ledger: Ledger, { main, hasFactory }: Run, cursor: Block): void 
 }
 
 /** Up to where old blocks are surveyed: so far below what is final and what is followed that no header of them is needed. */
-function surveyEnd({ final, options, survey, main }: Run, next: number): number {
-  if (survey === null || main.isHollow) return -1
+function surveyEnd({ final, options, survey, main }: Run, next: number, counts: Counts): number {
+  if (survey === null) return -1
   const { behind, blocksMin } = survey
   const head = main.blocks.length - 1
   const goal = Math.min(head, options.goal ?? options.upTo ?? head)
   const enough = (end: number) => (end - next + 1 >= blocksMin ? end : -1)
-  if (final === null || enough(goal - behind) < 0) return -1
+  // Nothing else needs the final block.
+  if (enough(goal - behind) < 0) return -1
+  counts.finals++
+  // A survey reads old blocks.
+  if (final === null || main.lacksBelow > 0) return -1
   // A run surveys no block that it may not follow.
   return enough(Math.min(goal - behind, final - behind, options.upTo ?? head))
 }
@@ -163,7 +174,7 @@ function advance(ledger: Ledger, run: Run, progress: Progress, counts: Counts): 
   const { main, options } = run
   const target = Math.min(main.blocks.length - 1, options.upTo ?? Number.MAX_SAFE_INTEGER)
   let left = options.readMax ?? Number.MAX_SAFE_INTEGER
-  const surveyTo = surveyEnd(run, nextOf(ledger))
+  const surveyTo = surveyEnd(run, nextOf(ledger), counts)
   for (let next = nextOf(ledger); next <= target && left > 0 && progress.ranges-- > 0; next = nextOf(ledger)) {
     const isSurvey = surveyTo >= next
     const to = isSurvey ? surveyTo : Math.min(target, next + Math.min(run.perRange, left) - 1)
@@ -178,7 +189,7 @@ function advance(ledger: Ledger, run: Run, progress: Progress, counts: Counts): 
 
 function assertReadable(ledger: Ledger, { main, fault }: Run, next: number, isSurvey: boolean): void {
   const parent = cursorOf(ledger)
-  if (parent === null && main.isHollow) fails(ledger, `the provider has no block ${next - 1}`, next)
+  if (parent === null && at(main, next - 1) === undefined) fails(ledger, `the provider has no block ${next - 1}`, next)
   if (!isSurvey && fault !== null && next >= fault.from) {
     if (fault.kind === 'final') throw new Ends({ kind: 'fails' })
     fails(ledger, fault.kind === 'away' ? 'no answer' : 'cannot be read', next)
@@ -246,18 +257,20 @@ const ended = <T>(read: () => T): T | Outcome => {
 }
 
 /** A run: if one of several providers shows another chain, each of them is asked in turn. */
-export function follow(ledger: Ledger, run: Run): { outcome: Outcome; distrusted: number[] } {
-  const counts: Counts = new Map()
+export function follow(ledger: Ledger, run: Run): { outcome: Outcome; distrusted: number[]; finals: number } {
+  const counts: Counts = { ids: new Map(), finals: 0 }
   const outcome = ended(() => followBy(ledger, run, counts))
-  if (outcome.kind !== 'halts' || outcome.isNoted || run.providers.length < 2) return { outcome, distrusted: [] }
+  const isAsked = outcome.kind === 'halts' && !outcome.isNoted && run.providers.length >= 2
+  if (!isAsked) return { outcome, distrusted: [], finals: counts.finals }
   const saidBy: number[] = []
   for (const [n, main] of run.providers.entries()) {
     const one = ended(() => followBy(ledger, { ...run, main, providers: [] }, counts))
-    if (one.kind === 'ends') return { outcome: one, distrusted: saidBy }
+    if (one.kind === 'ends') return { outcome: one, distrusted: saidBy, finals: counts.finals }
     if (one.kind === 'halts') saidBy.push(n)
   }
   const detail = { ...outcome.detail, saidBy: saidBy.map((n) => `host ${n}`) }
-  return { outcome: { ...outcome, detail, isConfirmed: saidBy.length >= 2 }, distrusted: [] }
+  const isConfirmed = saidBy.length >= 2
+  return { outcome: { ...outcome, detail, isConfirmed }, distrusted: [], finals: counts.finals }
 }
 
 /** A run during whose first reading another instance stores blocks up to `stored`. `heads`: what the provider has, each time that it is asked. */
