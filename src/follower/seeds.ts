@@ -8,13 +8,13 @@ import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } 
 import { readSeedBacking } from '../db/payments/assurance.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierPlans, readTierVersions } from '../db/sale/tiers.ts'
-import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
-import { isBelievedAlone, VOICES, weakest } from '../domain/finality.ts'
+import { canAgree, trustsOne, weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
+import { firstBlocksOfTurns } from '../domain/rounds/due-turns.ts'
+import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/rounds/turn-amounts.ts'
 import { readChanges } from '../domain/sale/changes.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
-import { firstBlocksOfTurns } from '../domain/turns.ts'
 import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, TrustRules } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
@@ -129,9 +129,10 @@ async function owedBy(ctx: LedgerDb & ChainRead, rules: TrustRules, readTerms: (
 
 /** Why a seed that rests on one provider's word must not be paid by; null if it may. */
 async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
-  if (!isAlone(chain)) return `no two providers agree on block ${seedBlock}`
-  if (isBelievedAlone((await readMode(pool))?.mode ?? null, rules)) return null
-  return `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
+  if (trustsOne(chain, (await readMode(pool))?.mode ?? null, rules)) return null
+  return canAgree(chain)
+    ? `no two providers agree on block ${seedBlock}`
+    : `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
 }
 
 /** Blocks of a range that is being stored, and what backs the seeds from these blocks. */
@@ -222,7 +223,7 @@ async function confirmSeed(ctx: LedgerDb & ChainRead, oldSeed: Seed, due: number
   const { pool, chain } = ctx
   const areHeadersProven = (await headersProvenFrom(pool)) !== null
   // No other provider can agree with an only one. So we must have followed the block, and must be proving headers now.
-  if (isAlone(chain) && !(areHeadersProven && (await readBlock(pool, oldSeed.seedBlock)))) return oldSeed
+  if (!canAgree(chain) && !(areHeadersProven && (await readBlock(pool, oldSeed.seedBlock)))) return oldSeed
   const agreedUpTo = (block: number) => orNull(chain.agreedFirstBlockAt(due, block))
   const answer = (await agreedUpTo(oldSeed.seedBlock)) ?? (await agreedUpTo(upTo))
   if (!answer || !(await fitsLedger(ctx, answer.block))) return oldSeed
@@ -234,12 +235,10 @@ async function confirmSeed(ctx: LedgerDb & ChainRead, oldSeed: Seed, due: number
   return { seedBlock: number, seed, proof }
 }
 
-const isAlone = ({ providers }: ChainRead['chain']): boolean => providers.length < VOICES
-
 /** True if the ledger has this block or, unless an only provider reports it, none at its height. */
 async function fitsLedger({ pool, chain }: LedgerDb & ChainRead, block: Block): Promise<boolean> {
   const ownBlock = await readBlock(pool, block.number)
-  return ownBlock ? ownBlock.hash === block.hash : !isAlone(chain)
+  return ownBlock ? ownBlock.hash === block.hash : canAgree(chain)
 }
 
 /** The first block of `fresh` at or after `time`. Null unless its parent is in `fresh` too, so that we know the parent is from before `time`. */

@@ -153,8 +153,8 @@ export function defineReading<S extends Shape, Deps, Answer extends object>(
 ): Reading<S, Deps, Answer> {
   const { fields, check, run } = declaration
   const reading = async (deps: Deps, input: Fields = {}) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: false })
-    return isOperatorRefusal(outcome) ? outcome : run(deps, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: false })
+    return isOperatorRefusal(request) ? request : run(deps, request)
   }
   const call = (deps: Deps, _actor: Actor, input: Fields) => reading(deps, input)
   const description = { operation: describe('reading', call, declaration) }
@@ -175,8 +175,8 @@ function callOf<S extends Shape, Deps extends LedgerDb, Result extends object>(
 ): Called<Deps, Result> {
   const { fields, check } = declaration
   return async (deps, actor, input) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: true })
-    return isOperatorRefusal(outcome) ? outcome : perform(declaration, deps, actor, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: true })
+    return isOperatorRefusal(request) ? request : perform(declaration, deps, actor, request)
   }
 }
 
@@ -232,11 +232,11 @@ function previewOf<S extends Shape, Deps extends LedgerDb, Result extends object
   const { fields, check } = declaration
   return async (deps: Deps, actor: Actor, input: Fields): Promise<Preview | OperatorRefusal> => {
     const dry = Object.hasOwn(fields, 'dryRun') ? { dryRun: true } : {}
-    const outcome = readInput(fields, { ...input, ...dry }, { check, refuseOthers: true })
-    if (isOperatorRefusal(outcome)) return outcome
-    const preview = await tryOut(declaration, deps, actor, outcome.asked)
+    const request = readInput(fields, { ...input, ...dry }, { check, refuseOthers: true })
+    if (isOperatorRefusal(request)) return request
+    const preview = await tryOut(declaration, deps, actor, request)
     if (isOperatorRefusal(preview)) return preview
-    return { ...preview, waits: await waits(deps.pool, { ...outcome.asked, ...(dry.dryRun && { dryRun: false }) }) }
+    return { ...preview, waits: await waits(deps.pool, { ...request, ...(dry.dryRun && { dryRun: false }) }) }
   }
 }
 
@@ -260,10 +260,10 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
 ): GuardedAct<Deps, Result> {
   const { proposedAs, scope, fields, check, sum } = declaration
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
-    const outcome = readInput(fields, input, { check, refuseOthers: true })
-    if (isOperatorRefusal(outcome)) return outcome
-    if (!(await mustWait(deps.pool, { sum }, outcome.asked))) return perform(declaration, deps, actor, outcome.asked)
-    const trial = await tryOut(declaration, deps, actor, outcome.asked)
+    const request = readInput(fields, input, { check, refuseOthers: true })
+    if (isOperatorRefusal(request)) return request
+    if (!(await mustWait(deps.pool, { sum }, request))) return perform(declaration, deps, actor, request)
+    const trial = await tryOut(declaration, deps, actor, request)
     return isOperatorRefusal(trial) ? trial : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
   }
   const unguarded = callOf(declaration)
@@ -274,8 +274,8 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
     unguarded: unguarded as Called<never, object> as Called<EveryPart, object>,
     operation,
     previewText: async (sql, input, result) => {
-      const outcome = readInput(fields, input, { check, refuseOthers: true })
-      return isOperatorRefusal(outcome) ? '' : previewText(declaration, result as Result, outcome.asked, sql)
+      const request = readInput(fields, input, { check, refuseOthers: true })
+      return isOperatorRefusal(request) ? '' : previewText(declaration, result as Result, request, sql)
     },
   })
   return Object.assign(act, { unguarded, operation })

@@ -52,7 +52,7 @@ export function readInput<S extends Shape>(
   shape: S,
   input: Fields,
   { check, refuseOthers }: { check?: Check<S> | undefined; refuseOthers: boolean },
-): { readonly asked: Read<S> } | OperatorRefusal {
+): Read<S> | OperatorRefusal {
   const problems: Problem[] = []
   const complain: Checking['complain'] = (field, text, code = 'malformed') => void problems.push({ field, code, text })
   const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
@@ -68,7 +68,7 @@ export function readInput<S extends Shape>(
   check?.(request, { isGiven, complain })
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
   if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)), 'unknownField')
-  return problems.length === 0 ? { asked: request } : refuseFields(problems)
+  return problems.length === 0 ? request : refuseFields(problems)
 }
 
 const UNFIT = ', without NUL characters, unpaired surrogates or members like toString'

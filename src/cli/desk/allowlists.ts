@@ -22,7 +22,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 async function add(call: Call): Promise<ExitCode> {
   const { values, flags, io, out } = call
   const { file = '' } = values
-  const { asked: request } = accepted(readInput(GIVEN, values, { check: undefined, refuseOthers: false }), call)
+  const request = accepted(readInput(GIVEN, values, { check: undefined, refuseOthers: false }), call)
   return await withLedger(io, async ({ pool }) => {
     const list = await readList(createReadStream(file)).then(build, (error: unknown) => {
       throw new UsageError(`--file: ${file} cannot be read (${codeOf(error)})`)

@@ -14,7 +14,7 @@ import {
 } from '../../chain/factory/deploy.ts'
 import { addressOfKey } from '../../chain/pages/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
-import { floorFor } from '../../domain/terms.ts'
+import { floorFor } from '../../domain/rounds/terms.ts'
 import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'
 import { ChainFault } from '../../ports/faults.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'

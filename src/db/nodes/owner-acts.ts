@@ -1,7 +1,8 @@
 // The acts of the contract's owner, from its events: keys, budgets, bounds, caps of tiers, windows of turns not owed, pause, ownership, sweeps; and
 // ether that others sent to the contract, which the owner may return.
-import type { NotOwedWindow } from '../../domain/payouts.ts'
+
 import type { NewOwnerAct } from '../../domain/replay.ts'
+import type { NotOwedWindow } from '../../domain/rounds/payouts.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): Promise<void> {

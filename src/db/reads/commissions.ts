@@ -123,7 +123,7 @@ const filesOf = (sql: Sql) => sql`(
  */
 export async function readDueCommissions(
   sql: Sql,
-  { final, believes, payee = null }: { final: number; believes: boolean; payee?: Address | null },
+  { final, trustsOne, payee = null }: { final: number; trustsOne: boolean; payee?: Address | null },
 ): Promise<DueCommission[]> {
   const ownCodes = sql`WITH own AS MATERIALIZED (SELECT array_agg(DISTINCT code) AS codes FROM referral_codes WHERE payee = ${payee})`
   const lines: Fragment = sql.unsafe(payee === null ? COMMISSIONS : OWN_COMMISSIONS)
@@ -131,7 +131,7 @@ export async function readDueCommissions(
     sql`coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ${which}), 0)`
   return await sql<DueCommission[]>`
     ${payee === null ? sql`` : ownCodes}
-    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "notFinalWei" - "waitingWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END,
+    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "notFinalWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
         least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei"
     FROM (SELECT ${sql.unsafe(LINE)}, ${left(sql`minted_block > ${final}`)} AS "notFinalWei",
         ${left(sql`minted_block <= ${final} AND ripe_at > now`)} AS "waitingWei",

@@ -1,7 +1,7 @@
 // Parses what callers send: addresses, ids, limits, hashes. Owns the syntax of every input, and never asks the ledger or the chain. Refuses
 // everything that is not exactly right, and never trims, rounds or guesses.
 import { ENTRIES_MAX } from '../../db/reads/public-api.ts'
-import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
+import { TURNS_PER_ROUND_MAX } from '../../domain/rounds/round-plan.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 

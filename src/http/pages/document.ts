@@ -4,14 +4,12 @@ import { topOf } from './first-paint.ts'
 import { saleOf, withHead } from './heads.ts'
 
 const ROOT = /<div id="root">.*?<\/div>\s*<noscript>.*?<\/noscript>/s
-const SCRIPT = /<script type="module".*?<\/script>/s
 
-/** A built document as a page. */
+/** A built document as a page. It reads without a script, which only adds the search, the theme and the foot. */
 export function documentPage(html: string, settings: HttpSettings, path: string, content: string): string {
-  const page = withHead(html, settings, { path }).replace(SCRIPT, '')
-  return page.replace(
+  return withHead(html, settings, { path }).replace(
     ROOT,
     () =>
-      `${topOf(saleOf(settings), path)}<main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main>`,
+      `<div id="root"><div id="top">${topOf(saleOf(settings), path)}</div><main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main><div id="bottom"></div></div>`,
   )
 }

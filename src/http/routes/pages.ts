@@ -19,7 +19,7 @@ import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { CHECKOUT, escapeHtml, type Served, SHOPS } from '../pages/first-paint.ts'
+import { CHECKOUT, escapeHtml, SHOPS, type ShopFacts } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -160,7 +160,7 @@ const ROUNDS_MAX = 12
 const TURNS_MAX = 72
 
 /** What a page that sells shows first; null while the database is down. */
-const readServed = async (tools: Tools, { id = '' }: Params): Promise<Served | null> => {
+const readShopFacts = async (tools: Tools, { id = '' }: Params): Promise<ShopFacts | null> => {
   const tierId = TIER_ID_FORM.test(id) ? id : null
   const { deps, queryReplica } = tools
   const [deployment, read] = await Promise.all([
@@ -192,10 +192,12 @@ function indexOf(settings: HttpSettings): string {
   return existsSync(file) ? withAccent(readFileSync(file, 'utf8'), saleOf(settings).color) : NOT_BUILT
 }
 
-/** The page for unknown paths, and its policy. */
-export function notFoundPage(settings: HttpSettings): { html: string; policy: string } {
+/** The page for unknown paths. It has no path of its own. */
+export function notFoundPage(settings: HttpSettings): Route {
   const html = withHead(indexOf(settings), settings, { path: '/404' })
-  return { html, policy: pagePolicy(settings.publicRpcUrl, [], styleSource(html)) }
+  const page: Outcome = { ...cachedResponseOf(html), isFixed: true, status: 404 }
+  const policy = pagePolicy(settings.publicRpcUrl, [], styleSource(html))
+  return { ...pageRoute('/404', policy, () => page), cache: 'no-store' }
 }
 
 /** The routes of all pages and of the files they load. */
@@ -217,7 +219,7 @@ export function pages(tools: Tools): Route[] {
   const hasTier = async (id: string) => (await tierIds().catch(noneWhileAway))?.includes(id)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const selling = (path: string, params: Params) => async () =>
-    withHead(indexHtml, settings, { path, params, served: await readServed(tools, params) })
+    withHead(indexHtml, settings, { path, params, facts: await readShopFacts(tools, params) })
   const page = (path: string, policy: string) => {
     if (!SELLING.includes(path))
       return pageRoute(

@@ -155,8 +155,8 @@ async function attribute(
 function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Named[] {
   if (transfers === null) return txHash === null ? [] : [{ txHash, innerIndex, from, valueWei }]
   return transfers.flatMap((one) => {
-    const read = readTransfer(one)
-    return isOperatorRefusal(read) ? [] : [read.asked]
+    const transfer = readTransfer(one)
+    return isOperatorRefusal(transfer) ? [] : [transfer]
   })
 }
 

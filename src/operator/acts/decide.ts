@@ -13,9 +13,9 @@ import {
   sumDust,
 } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
-import { readWalletUse } from '../../db/payments/places.ts'
 import { readFirstFile } from '../../db/payments/refunds.ts'
 import { countPlacesOf, readSupplies } from '../../db/payments/supply.ts'
+import { readWalletUse } from '../../db/payments/wallet-use.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Evidence } from '../../domain/judgement.ts'
 import type { TierVersion } from '../../domain/tiers.ts'

@@ -197,9 +197,9 @@ export const takeBackWallet = defineGuardedAct({
   proposedAs: 'takeBackWallet',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { address: wallet }) => {
-    const entry = await lockKnown(sql, wallet)
-    if (isOperatorRefusal(entry)) return entry
-    const { wallets, cursor } = entry
+    const state = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(state)) return state
+    const { wallets, cursor } = state
     const at = cursor ?? { number: 0, time: 0 }
     const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
     if (last?.wallet !== wallet)
@@ -227,9 +227,9 @@ export const closeBooks = defineGuardedAct({
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
   change: async ({ sql, actor, record }, { address: wallet }) => {
-    const entry = await lockKnown(sql, wallet)
-    if (isOperatorRefusal(entry)) return entry
-    const { wallets, known, cursor } = entry
+    const state = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(state)) return state
+    const { wallets, known, cursor } = state
     if (known.closedBlock !== null) return refuseAct('conflict', `Its books were closed at block ${known.closedBlock}.`)
     if (!cursor || !isOldWallet(wallets, wallet, cursor))
       return refuseAct(

@@ -15,9 +15,9 @@ import {
   type TermsRow,
 } from '../../db/sale/terms.ts'
 import { readTierPlans, readTierVersions } from '../../db/sale/tiers.ts'
-import { type CreditTerms, termsAt } from '../../domain/credit.ts'
-import { type NotOwedWindow, windowCallNeeded } from '../../domain/payouts.ts'
-import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../../domain/terms.ts'
+import { type NotOwedWindow, windowCallNeeded } from '../../domain/rounds/payouts.ts'
+import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../../domain/rounds/terms.ts'
+import { type CreditTerms, termsAt } from '../../domain/rounds/turn-amounts.ts'
 import { inEther } from '../../domain/units.ts'
 import { timeInWords } from '../../lib/times.ts'
 import type { ChainReader } from '../../ports/chain.ts'

@@ -20,10 +20,10 @@ import {
   nextGraceSec,
   type PlannedView,
   plannedViews,
+  readTierView,
   readTierViews,
   refuseWorse,
   type TierContext,
-  viewOf,
 } from './tier-entry.ts'
 
 export const PER_WALLET_MAX = 2 ** 31 - 1
@@ -166,8 +166,8 @@ export const createTier = defineAct({
         ...{ holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null },
         ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
       }
-      const entry = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
-      return { ...entry, first: mergeTerms(fresh, namedIn(terms)) }
+      const proposal = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
+      return { ...proposal, first: mergeTerms(fresh, namedIn(terms)) }
     }),
   preview: (entered) => {
     const { tierNo, maxPerWallet, payoutBps, supply } = entered.tier
@@ -271,7 +271,7 @@ export const cancelPlan = defineAct({
     await cancelTierPlan(sql, plan)
     const { tierId, version, fromTime, names } = plan
     record({ action: 'tierPlanCancelled', subject: tierId, before: { version, fromTime, names } })
-    return { tier: await viewOf(sql, tierId), changed: true, dryRun: false, notes: [`${inWords}.`] }
+    return { tier: await readTierView(sql, tierId), changed: true, dryRun: false, notes: [`${inWords}.`] }
   },
   preview: ({ notes }) => `To cancel: ${notes.join(' ')}`,
   says: ({ notes }) => `Cancelled: ${notes.join(' ')}`,

@@ -1,5 +1,5 @@
 // Plans the due round. For each due cohort, the turns that are not owed are skipped first; then come the turns to pay, each by the terms and the seed
-// of its own time. amountBy (follower/seeds.ts) computes the amounts with turnAmountWei (domain/credit.ts). The operator's preview shows the same
+// of its own time. amountBy (follower/seeds.ts) computes the amounts with turnAmountWei (domain/rounds/turn-amounts.ts). The operator's preview shows the same
 // plan that the credit pass sends.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
@@ -11,22 +11,20 @@ import type { SeedWait } from '../../db/nodes/seed-waits.ts'
 import { readAcceptedPayments } from '../../db/payments/queues.ts'
 import { lockTermsForReading, readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
+import type { LedgerCohort } from '../../domain/replay.ts'
+import { cohortToSkipFor, pendingTurns } from '../../domain/rounds/due-turns.ts'
+import type { NotOwedWindow } from '../../domain/rounds/payouts.ts'
 import {
-  type CreditTerms,
   type DueCohort,
   type PayableCohort,
   planRound,
   type RoundPlan,
   shareTurns,
-  type Turn,
   type TurnBounds,
-  termsAt,
-} from '../../domain/credit.ts'
-import type { NotOwedWindow } from '../../domain/payouts.ts'
-import type { LedgerCohort } from '../../domain/replay.ts'
+} from '../../domain/rounds/round-plan.ts'
+import { type CreditTerms, type Turn, termsAt } from '../../domain/rounds/turn-amounts.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
-import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
 import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../../ports/contexts.ts'
 
@@ -131,7 +129,7 @@ async function readCandidates(
   const numbers = due.map(({ cohort }) => cohort)
   const [unbackedCounts, waitedFor] = await Promise.all([
     countUnbackedNodes(ctx.pool, numbers),
-    due.length > 0 ? readCohortsToSkip(ctx, cursor, owing) : new Set<number>(),
+    readCohortsToSkip(ctx, cursor, owing),
   ])
   return due.map((state) => {
     const { cohort, size, nextDue, intervalSec } = state
@@ -169,11 +167,11 @@ async function price(
 }
 
 /** Cohorts that could take nodes for accepted payments once a round skips the turns that are not owed. */
-async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
+async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number | null>> {
   const schedule = termsAt(owing.terms, cursor.time)
-  if (!schedule || owing.windows.length === 0) return new Set()
+  if (!schedule) return new Set()
   const acceptedPayments = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
   const tiers = new Set(acceptedPayments.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
-  return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))
+  return new Set([...tiers].map((tierNo) => cohortToSkipFor(at, tierNo, owing)))
 }

@@ -137,8 +137,8 @@ function troublesOf(ledger: model.Ledger): Row[] {
   return [
     ...some('halted', ledger.halted && { ...ledger.halted, since: 'then', sealed: false }),
     ...some('stuck', ledger.stuck && { ...ledger.stuck, block: 61, since: 'then' }),
-    ...ledger.notSigning.map((one) => trouble(`signer ${one}`, {})),
-    ...ledger.lostRoles.map((one) => trouble(`lost role ${one}`, {})),
+    ...ledger.notSigning.map((one) => trouble(`trouble signer ${one}`, {})),
+    ...ledger.lostRoles.map((one) => trouble(`trouble role ${one}`, {})),
     ...ledger.funds.map(({ role, low, neededWei }) => trouble(`funds ${role}`, { low, neededWei: String(neededWei) })),
     trouble('trouble signer minter', {}),
     trouble('trouble funds minter', {}),

@@ -119,11 +119,11 @@ export function commissionsOf(
 
 /**
  * What is left to pay. Only what nodes minted up to a final block earned is due. What was paid counts from any block. What only one provider reports is
- * shown apart, and is due only to who believes it.
+ * shown apart, and is due only to who trustsOne it.
  */
 export function dueOf(
   ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
-  { final, believes, now }: { final: number; believes: boolean; now: number },
+  { final, trustsOne, now }: { final: number; trustsOne: boolean; now: number },
 ): (Line & { notFinalWei: bigint; waitingWei: bigint; believedWei: bigint; dueWei: bigint })[] {
   const payments = ledger.payments.filter((one) => one.mintedBlock !== null)
   const isFinal = (one: Paid) => (one.mintedBlock ?? 0) <= final
@@ -144,7 +144,7 @@ export function dueOf(
     const owed = line.earnedWei - line.takenBackWei - line.paidWei
     // What was paid counts for what is final, ripe and proven first.
     const overpaid = owed < 0n ? owed : 0n
-    const ripe = owed - notFinalWei - waitingWei - (believes ? 0n : believedWei)
+    const ripe = owed - notFinalWei - waitingWei - (trustsOne ? 0n : believedWei)
     return { ...line, notFinalWei, waitingWei, believedWei, dueWei: ripe > overpaid ? ripe : overpaid }
   })
 }

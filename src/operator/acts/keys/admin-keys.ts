@@ -95,8 +95,8 @@ export const revokeKey = defineAct({
       const { label, scopes } = key
       await endKey(sql, id, actor.name)
       const after = await endMeanwhile(sql, label)
-      const entry = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
-      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...entry })
+      const detail = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...detail })
       return { id, label, revoked: true }
     }),
   preview: ({ id, label }) => `Key ${id} of ${label} stops working.`,

@@ -94,8 +94,8 @@ export const revokePasskey = defineAct({
       if (revokedAt !== null) return refuseAct('conflict', `Passkey ${id} was revoked before, by ${revokedBy}.`)
       await endPasskey(sql, id, actor.name)
       const after = await endMeanwhile(sql, label)
-      const entry = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
-      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...entry })
+      const detail = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...detail })
       return { id, label, revoked: true }
     }),
   preview: ({ id, label }) => `Passkey ${id} of ${label} and its sessions stop working.`,

@@ -17,22 +17,22 @@ import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { firstOf } from '../in-words.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
-import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
-import { AGAIN } from '../refunds/refund-many.ts'
-import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
+import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
+import { AGAIN } from '../refunds/prepare-many.ts'
+import { innerTransfersTo, refuseUnmoved } from '../refunds/record.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
-interface Due {
+interface CommissionHorizon {
   final: number
-  believes: boolean
+  trustsOne: boolean
   note: string | null
 }
 
 /** The newest settled block. If there is none, nothing is due, and `note` says why. */
-async function readDue(deps: RefundDeps): Promise<Due> {
-  const { final, note, believesOne: believes } = await readHorizon(deps)
-  return { final: final?.number ?? -1, believes, note: final === null && note ? `Nothing is settled: ${note}` : note }
+async function readCommissionHorizon(deps: RefundDeps): Promise<CommissionHorizon> {
+  const { final, note, trustsOne } = await readHorizon(deps)
+  return { final: final?.number ?? -1, trustsOne, note: final === null && note ? `Nothing is settled: ${note}` : note }
 }
 
 /** How many blocks of mints one file proves at most. The next one proves the others. */
@@ -54,8 +54,8 @@ export const listCommissions = defineReading({
   fields: {},
   onChain: true,
   run: async (deps: RefundDeps) => {
-    const due = await readDue(deps)
-    return { commissions: await readDueCommissions(deps.pool, due), note: due.note }
+    const horizon = await readCommissionHorizon(deps)
+    return { commissions: await readDueCommissions(deps.pool, horizon), note: horizon.note }
   },
   columns: [
     'code',
@@ -83,12 +83,15 @@ export interface CommissionFile {
 }
 
 /** What is not in the file, and why. */
-function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due & { again: boolean }): string | null {
+function noteOf(
+  lines: readonly DueCommission[],
+  { note, trustsOne, again }: CommissionHorizon & { again: boolean },
+): string | null {
   const sumIn = (name: 'notFinalWei' | 'waitingWei' | 'believedWei') =>
     lines.reduce((sum, line) => sum + line[name], 0n)
   const [notFinalWei, waitingWei, believedWei] = [sumIn('notFinalWei'), sumIn('waitingWei'), sumIn('believedWei')]
   const ether = `${inEther(believedWei)} ETH`
-  const single = believes
+  const single = trustsOne
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
   const earlierFiles = lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
@@ -117,13 +120,13 @@ const toPay = (lines: readonly DueCommission[], again: boolean) => lines.filter(
 const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
   toPay(lines, again).reduce((sum, line) => sum + payOf(line, again), 0n)
 
-async function readProven(deps: RefundDeps): Promise<Due> {
-  const due = await readDue(deps)
-  if (!due.believes) await proveMints(deps, due.final)
-  return due
+async function readProven(deps: RefundDeps): Promise<CommissionHorizon> {
+  const horizon = await readCommissionHorizon(deps)
+  if (!horizon.trustsOne) await proveMints(deps, horizon.final)
+  return horizon
 }
 
-const contentsOf = (all: readonly DueCommission[], request: Due & { again: boolean }) => ({
+const contentsOf = (all: readonly DueCommission[], request: CommissionHorizon & { again: boolean }) => ({
   commissions: toPay(all, request.again),
   sendNowWei: sumOf(all, request.again),
   note: noteOf(all, request),
@@ -148,13 +151,13 @@ transaction for each code with "referrals paid".`,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql, { again }) =>
-    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true }), again),
+    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true }), again),
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
-    const due = await readProven(deps)
+    const horizon = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-      const contents = contentsOf(await readDueCommissions(sql, due), { ...due, again })
+      const contents = contentsOf(await readDueCommissions(sql, horizon), { ...horizon, again })
       for (const line of contents.commissions) {
         const after = { payee: line.payee, valueWei: payOf(line, again).toString(), again }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: line.code, after, reason })
