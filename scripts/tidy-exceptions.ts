@@ -24,7 +24,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/domain/replay.test.ts': [502, CASES],
     'test/operator/refunding.test.ts': [458, CASES],
     'test/follower/reorganisation.test.ts': [438, CASES],
-    'test/cli/commands.test.ts': [461, CASES],
+    'test/cli/commands.test.ts': [476, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/world.ts': [408, 'one world, wired for every test'],
     'test/support/invariants.ts': [428, 'every invariant, each a statement of SQL'],

@@ -67,7 +67,7 @@ function checkFunds(role: AccountRole): Check<KeysExamined> {
   return check('NodeLedgerFundsLow', read, (funds) => {
     if (!funds) return null
     const { address, balanceWei, leftWei, transactions, low } = funds
-    const has = `the ${role} has ${inEther(balanceWei)} ether`
+    const has = `the ${role} has ${inEther(balanceWei)} ETH`
     if (leftWei < 0n) {
       const what = role === 'minter' ? 'the pending mint' : 'the next round'
       const says = `${has}, and ${what} may cost ${inEther(balanceWei - leftWei)}`

@@ -126,7 +126,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['termsEntered', 'termsTakenBack'],
   },
   'tiers.changed': {
-    words: 'A tier was changed',
+    words: 'A tier was changed, or a change was planned or cancelled',
     place: '/console/tiers',
     acts: ['tierCreated', 'tierChanged', 'tierPlanned', 'tierPlanCancelled'],
     data: tierOf,
