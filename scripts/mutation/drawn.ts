@@ -39,15 +39,18 @@ export async function mutateDrawn(args: readonly string[]): Promise<boolean> {
       seed: { type: 'string', default: '1' },
       count: { type: 'string', default: '40' },
       by: { type: 'string', multiple: true, default: [''] },
+      list: { type: 'boolean' },
     },
   })
+  const drawing = { files, seed: values.seed, count: Number(values.count) }
+  if (values.list) return await listDrawn(drawing)
   // The same cases in every run, so that a score is reproducible.
   Object.assign(process.env, { PROPERTY_SEED: '1', PROPERTY_SHRINK: 'off' })
   process.env.NODE_COMPILE_CACHE ??= resolve(ROOT, 'node_modules/.cache/compiled')
   const lines: string[] = []
   const good = await withTestServer(async (signal) => {
     const tests = candidateTests(files).filter((test) => values.by.some((part) => test.includes(part)))
-    const report = await runDrawn({ files, tests, signal, seed: values.seed, count: Number(values.count) })
+    const report = await runDrawn({ ...drawing, tests, signal })
     return !signal.aborted && show({ name: `drawn by seed ${values.seed}`, goal: DRAWN_GOAL }, report, lines)
   })
   console.log(`\n${lines.join('\n')}`)
@@ -56,14 +59,31 @@ export async function mutateDrawn(args: readonly string[]): Promise<boolean> {
 
 interface Drawing {
   files: readonly string[]
-  tests: readonly string[]
   seed: string
   count: number
-  signal: AbortSignal
+}
+
+/** Prints the mutants that a run would draw. */
+async function listDrawn({ files, seed, count }: Drawing): Promise<true> {
+  const all = await instrument(copyProject(), files)
+  for (const file of files) {
+    const source = readFileSync(join(ROOT, file), 'utf8')
+    const mutants = all.filter((mutant) => mutant.file === file)
+    console.log(`${mutants.length} mutants of ${file}`)
+    for (const mutant of draw(mutants, source, seed, count))
+      console.log(describeMutant(file, source, { ...mutant, status: 'NoCoverage' }))
+  }
+  return true
 }
 
 /** Runs the drawn mutants of each file, in a copy of the project, and prints what becomes of each. */
-async function runDrawn({ files, tests, seed, count, signal }: Drawing): Promise<Report> {
+async function runDrawn({
+  files,
+  tests,
+  seed,
+  count,
+  signal,
+}: Drawing & { tests: readonly string[]; signal: AbortSignal }): Promise<Report> {
   const copy = copyProject()
   const all = await instrument(copy, files)
   const candidates = await findReached(copy, tests, signal)

@@ -12,11 +12,12 @@ import { noteFailedTrace, proveResidueNow } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { weakest } from '../domain/finality.ts'
-import type { Block, Proof } from '../domain/observed.ts'
+import type { Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
-import { compareTransfers, LeftOutFault, mustAgree } from '../mending/compare.ts'
+import { compareBlock, LeftOutFault, restsOnAgreement } from '../mending/compare.ts'
+import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
 import {
@@ -33,8 +34,6 @@ import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
-
-type Place = Pick<Block, 'number' | 'hash'>
 
 /**
  * Time limits within a run: for tracing old residues again, for proving old residues, and for tracing one wallet's new differences. The rest of the
@@ -128,19 +127,20 @@ async function checkWallet(
   return filedCount
 }
 
-/** Compares the ledger's transfers with the block's own list, for each block whose difference may hide a sale. */
+/** If blocks prove themselves, compares each block whose difference may hide a sale with what the ledger recorded of it. */
 async function compareBlocks(
   ctx: BalanceCheckContext,
   cursor: Cursor,
   differences: readonly NamedDifference[],
   run: RunLimits,
 ): Promise<void> {
+  if (!(await isProven(ctx.pool))) return
   const versions = await readTierVersions(ctx.pool)
   for (const { block, fromBlock, residueWei, residueState } of differences) {
     if (run.outOfTime()) return
     if (residueState === 'decided' || fromBlock !== block.number) continue
     if (!mayHideSale(versions, { residueWei, block }) && !(await hasBelieved(ctx.pool, block.number))) continue
-    await compareTransfers(ctx, cursor, block)
+    await compareBlock(ctx, cursor, block)
   }
 }
 
@@ -149,7 +149,7 @@ async function compareBlocks(
  * two agree.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
-  if (!(await mustAgree(ctx))) return differences
+  if (!(await restsOnAgreement(ctx))) return differences
   const backedDifferences: NamedDifference[] = []
   for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) backedDifferences.push(one)
   return backedDifferences
@@ -193,7 +193,7 @@ async function lastBlockOf(
   ctx: BalanceCheckContext,
   { closedBlock }: wallet.WalletBalance,
   cursor: Cursor,
-): Promise<Place> {
+): Promise<BlockRef> {
   return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
@@ -203,7 +203,7 @@ async function lastBlockOf(
  */
 async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
-  upTo: Place,
+  upTo: BlockRef,
   balance: wallet.WalletBalance,
 ): Promise<boolean> {
   const address = balance.wallet
@@ -228,7 +228,7 @@ async function beginWalletBalance(
 async function blockBeforeFirst(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
   { watchedFrom }: wallet.WalletBalance,
-): Promise<Block> {
+): Promise<BlockRef> {
   const number = Math.max(0, Math.max(ctx.rules.startBlock, watchedFrom) - 1)
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (block) return block

@@ -14,9 +14,9 @@ import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
 import { noteFailedTrace, noteTrace, type ShownTransfer } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree } from '../domain/finality.ts'
 import { DUST_PER_PRICE, sortTransfers } from '../domain/junk.ts'
-import type { Block, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
+import type { DatedBlock, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
 import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { adopt } from '../follower/store.ts'
@@ -26,9 +26,6 @@ import type { Difference } from './locate.ts'
 
 /** After this many failed traces in a row, a run starts no more, because the providers cannot trace or do not answer. */
 export const FAILURES_MAX = 3
-
-/** A block by its number, hash and time. */
-type Place = Pick<Block, 'number' | 'hash' | 'time'>
 
 /** A difference, the ref that it would have as a residue, and the operator's decision on that residue. */
 export interface NamedDifference extends Difference {
@@ -80,7 +77,7 @@ export async function traceDifferences(
 /** True if the difference is below every price that buys a node in its block. A superseded price still counts in its grace period. */
 export function cannotBuy(
   versions: readonly TierVersion[],
-  { residueWei, block }: { residueWei: bigint; block: Place },
+  { residueWei, block }: { residueWei: bigint; block: DatedBlock },
 ): boolean {
   // If all versions are newer than this block, the ledger does not know what was on sale then.
   if (versions.every(({ fromBlock }) => fromBlock > block.number)) return false
@@ -94,7 +91,7 @@ export function cannotBuy(
  */
 export function mayHideSale(
   versions: readonly TierVersion[],
-  { residueWei, block }: { residueWei: bigint; block: Place },
+  { residueWei, block }: { residueWei: bigint; block: DatedBlock },
 ): boolean {
   const missingWei = residueWei < 0n ? -residueWei : residueWei
   return !cannotBuy(versions, { residueWei: (missingWei * DUST_PER_PRICE) / (DUST_PER_PRICE - 1n) + 1n, block })
@@ -103,7 +100,7 @@ export function mayHideSale(
 /** Traces a block for one wallet; null if it cannot be traced. */
 export async function traceFor(
   ctx: LedgerDb & ChainRead,
-  block: Place,
+  block: DatedBlock,
   address: Address,
 ): Promise<BlockTransfer[] | null> {
   await noteTrace(ctx.pool)
@@ -149,7 +146,7 @@ export interface WeighedTrace {
 /** Compares a block's trace with the difference that it should explain. Call it under the cursor's lock. */
 export async function weighTrace(
   sql: Sql,
-  { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: Place },
+  { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: DatedBlock },
   transfers: readonly BlockTransfer[],
 ): Promise<WeighedTrace> {
   const incoming = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
@@ -182,7 +179,7 @@ export async function storeTraced(
   { ins, outs }: Pick<WeighedTrace, 'ins' | 'outs'>,
 ): Promise<number> {
   const { payments, dust } = await sortInner(sql, ins)
-  const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
+  const came = await insertInnerTransfers(sql, payments, { areAgreed: canAgree(ctx.chain) })
   // All of them must be new, or the balance would not match.
   if (came !== payments.length) throw new Error(`only ${came} of ${payments.length} inner transfers were new`)
   await insertDust(sql, dust)
@@ -209,7 +206,7 @@ async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
 const sum = (transfers: readonly { valueWei: bigint }[]) =>
   transfers.reduce((total, { valueWei }) => total + valueWei, 0n)
 
-const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position => ({
+const positionIn = (block: DatedBlock, { txHash, txIndex }: BlockTransfer): Position => ({
   blockNumber: block.number,
   blockHash: block.hash,
   blockTime: block.time,
@@ -217,13 +214,13 @@ const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position 
   txIndex,
 })
 
-function arrivalOf(block: Place, transfer: BlockTransfer): InnerTransferIn {
+function arrivalOf(block: DatedBlock, transfer: BlockTransfer): InnerTransferIn {
   const { txHash, wallet, index, other: from, valueWei } = transfer
   const value = { from, valueWei, succeeded: true }
   return { ...positionIn(block, transfer), wallet, innerIndex: index, ...value, ref: innerRef(txHash, wallet, index) }
 }
 
-function outflowOf(block: Place, transfer: BlockTransfer): InnerTransferOut {
+function outflowOf(block: DatedBlock, transfer: BlockTransfer): InnerTransferOut {
   const { txHash, wallet, index, other: to, valueWei } = transfer
   return {
     ...positionIn(block, transfer),

@@ -6,7 +6,7 @@ import { readModes } from '../db/sale/contract-wallets.ts'
 import { readWalletHistory } from '../db/sale/payment-wallets.ts'
 import { readTermsHistory } from '../db/sale/terms.ts'
 import { endpointName, listEndpoints } from '../db/webhooks.ts'
-import { sameTerms } from '../domain/terms.ts'
+import { sameTerms } from '../domain/rounds/terms.ts'
 
 interface IgnoredValue {
   /** The names of the settings, for people. */

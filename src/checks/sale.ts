@@ -10,8 +10,8 @@ import { readModes } from '../db/sale/contract-wallets.ts'
 import { readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierPlans, readTierVersions } from '../db/sale/tiers.ts'
-import { termsAt } from '../domain/credit.ts'
-import { windowCallNeeded } from '../domain/payouts.ts'
+import { windowCallNeeded } from '../domain/rounds/payouts.ts'
+import { termsAt } from '../domain/rounds/turn-amounts.ts'
 import { readChanges } from '../domain/sale/changes.ts'
 import { isNearlySold } from '../domain/tiers.ts'
 import { inEther } from '../domain/units.ts'
@@ -45,7 +45,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
       }
     const { payouts, minWei, maxWei, intervalSec } = terms.inForce
     return payouts
-      ? `a turn pays ${inEther(minWei)} to ${inEther(maxWei)} ether every ${intervalSec} s`
+      ? `a turn pays ${inEther(minWei)} to ${inEther(maxWei)} ETH every ${intervalSec} s`
       : 'payouts are off'
   }),
 

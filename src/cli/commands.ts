@@ -26,20 +26,20 @@ const from = (commands: readonly Command[], word: string) => commands.filter(({ 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   ...simple([...INIT, ...RUN, ...LOOK]),
   rescan: { modules: () => [import('../operator/acts/rescan.ts')], views: () => import('./service/rescan.ts') },
-  evidence: { modules: () => [import('../operator/acts/evidence.ts')], views: () => import('./service/evidence.ts') },
+  evidence: { modules: () => [import('../operator/acts/evidence.ts')] },
   payments: {
     modules: () => [
       import('../operator/acts/payments.ts'),
       import('../operator/acts/decide.ts'),
       import('../operator/acts/attribute.ts'),
-      import('../operator/acts/refunds/refunding.ts'),
-      import('../operator/acts/refunds/refund.ts'),
-      import('../operator/acts/refunds/refund-all.ts'),
+      import('../operator/acts/refunds/prepare.ts'),
+      import('../operator/acts/refunds/record.ts'),
+      import('../operator/acts/refunds/prepare-all.ts'),
     ],
     views: () => import('./desk/payments.ts'),
     commands: PAYMENTS,
   },
-  wallets: { modules: () => [import('../operator/acts/payment-wallets.ts')], views: () => import('./desk/wallets.ts') },
+  wallets: { modules: () => [import('../operator/acts/payment-wallets.ts')] },
   'contract-wallets': { modules: () => [import('../operator/acts/contract-wallets.ts')] },
   terms: { modules: () => [import('../operator/acts/terms.ts')], views: () => import('./desk/terms.ts') },
   tiers: {

@@ -1,6 +1,6 @@
 // What is derived from several settings: the keys that send, the terms of a new ledger, the webhook endpoints. The settings are already parsed.
 import type { KmsKey } from '../chain/send/kms/key.ts'
-import type { TermsContent } from '../domain/terms.ts'
+import type { TermsContent } from '../domain/rounds/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import { ALL, type Choice } from '../domain/webhooks/choice.ts'

@@ -1,7 +1,8 @@
 // The rules between settings: which belong together, and which exclude each other. The parsers (table.ts) check each setting on its own. If a setting
 // already has a mistake, it is not checked here.
-import { creditMaxWei } from '../domain/credit.ts'
-import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
+
+import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/rounds/terms.ts'
+import { creditMaxWei } from '../domain/rounds/turn-amounts.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
 import { type Config, termsOf } from './derived.ts'
 import type { SettingName, Settings } from './names.ts'

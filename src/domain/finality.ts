@@ -26,13 +26,26 @@ export const FINAL_AGE_SEC = 900
 /** How many providers must agree before we believe them about money, if that many are configured. */
 export const VOICES = 2
 
-/** True if we may believe what traces show about senders: two providers agree, or the operator trusts the only one. */
-export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
-  providers >= VOICES || trustsProvider
+interface Providers {
+  providers: { length: number }
+}
 
-/** True if an only provider's word is enough: this chain's blocks cannot be proven, and the operator trusts the provider. */
-export const isBelievedAlone = (mode: EvidenceMode | null, { trustsProvider }: { trustsProvider: boolean }): boolean =>
-  mode === 'agreed' && trustsProvider
+/** True if there are enough providers to agree with each other. If there is only one, its word is all that we can have. */
+export const canAgree = ({ providers }: Providers): boolean => providers.length >= VOICES
+
+/** How many of so many providers must agree: two, or the only one. */
+export const voicesNeeded = (providerCount: number): number => Math.min(VOICES, providerCount)
+
+/** True if we may believe what traces show about senders: two providers can agree, or the operator trusts the only one. */
+export const tracesCount = (chain: Providers, { trustsProvider }: { trustsProvider: boolean }): boolean =>
+  canAgree(chain) || trustsProvider
+
+/** True if the only provider's word is enough: this chain's blocks cannot be proven, and the operator trusts the provider. */
+export const trustsOne = (
+  chain: Providers,
+  mode: EvidenceMode | null,
+  { trustsProvider }: { trustsProvider: boolean },
+): boolean => !canAgree(chain) && mode === 'agreed' && trustsProvider
 
 /** What was found, in words. */
 export const foundInWords = (finding: FoundMode): string =>

@@ -12,6 +12,9 @@ export interface Block {
   prevrandao: Hash
 }
 
+/** A block by its number, hash and time. */
+export type DatedBlock = Pick<Block, 'number' | 'hash' | 'time'>
+
 /** The fees of a block, wei per gas. */
 export interface BlockFees {
   number: number
@@ -36,11 +39,6 @@ export interface Watching {
   signers: readonly Address[]
   /** The least value that is a payment and no dust (`dustBound`); 1 if left out. */
   leastWei?: bigint | undefined
-  /**
-   * The next nonces of accounts, as of the followed blocks; null if the ledger knows nothing of an account. If an authorization's nonce is far from all
-   * of them, it is not ours.
-   */
-  nonces?: Readonly<Partial<Record<Address, number | null>>> | undefined
   /**
    * Up to this block, the receipts of each block must be proven, and the sender of each transaction recovered, whatever the block contains. Left out:
    * of none.
@@ -143,8 +141,8 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** The use of an account's nonce: by a transaction, or by a valid authorization. */
-export interface NonceUse extends Position {
+/** A transaction of one of our signer accounts (minter, distributor), or of any account to the factory, found in a block. */
+export interface SenderTransaction extends Position {
   sender: Address
   nonce: number
   succeeded: boolean
@@ -154,23 +152,10 @@ export interface NonceUse extends Position {
   to: Address | null
   /** Ether that the transaction moved; 0 if it reverted. */
   valueWei: Wei
-}
-
-/** A transaction of one of our signer accounts (minter, distributor), or of any account to the factory, found in a block. */
-export interface SenderTransaction extends NonceUse {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
   /** What backs its sender, recipient, nonce and value. */
   proof: Proof
-}
-
-/**
- * An EIP-7702 authorization signed by one of our signer accounts, in the transaction `txHash` of any account. It used up `nonce` if that was the
- * signer account's next nonce.
- */
-export interface Authorization extends Position {
-  sender: Address
-  nonce: number
 }
 
 /** A top-level withdraw or withdrawAll call to the factory that reverted; nothing moved. */
@@ -259,7 +244,6 @@ export interface ObservedRange {
   transfers: Transfer[]
   outflows: Outflow[]
   sent: SenderTransaction[]
-  authorizations: Authorization[]
   failedWithdrawals: FailedWithdrawal[]
   events: FactoryEvent[]
 }

@@ -35,7 +35,7 @@ export const CHANGE_AHEAD_SEC = 300
 
 const holds = ({ fromBlock, fromTime }: PaymentWallet, at: BlockPlace) => fromBlock <= at.number && fromTime <= at.time
 
-/** The wallet that buyers see at a block: the latest entry in force. Null if there is none. */
+/** The wallet that buyers see at a block: the latest one in force. Null if there is none. */
 export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): PaymentWallet | null {
   return wallets.findLast((wallet) => holds(wallet, at)) ?? null
 }
@@ -45,7 +45,7 @@ export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): Pay
  * theft there is none. An unknown wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
-  const index = wallets.findIndex((entry) => entry.wallet === wallet)
+  const index = wallets.findIndex((one) => one.wallet === wallet)
   if (index < 0) return true
   const after = wallets.slice(index + 1).filter((next) => holds(next, at))
   return after.some(({ stolen, fromTime, graceSec }) => stolen || at.time - fromTime >= graceSec)
@@ -62,7 +62,7 @@ export interface WalletFacts {
   /** Accounts whose keys are on servers: those configured, and those that have a role on the contract. */
   hotKeys: readonly { role: 'minter' | 'distributor'; address: Address | null }[]
   hasCode: boolean
-  /** True if the provider can show what a contract's code sends. */
+  /** True if traces show what a contract's code sends. */
   isTraceable: boolean
 }
 
@@ -86,7 +86,7 @@ export function refuseWallet(
     return {
       problem: `${wallet} has code, and the provider cannot trace what that code sends`,
       remedy:
-        'Choose a wallet without code, or add a provider that supports debug_traceTransaction and debug_traceCall.',
+        'Choose a wallet without code, or use providers that support debug_traceBlockByHash: two, if you have several.',
     }
   return null
 }

@@ -21,7 +21,7 @@ export interface RefundFacts {
   /** What backs the payment's sender. Null for an inner transfer, whose payer a trace tells. */
   proof: Proof | null
   /** True if one provider's word is enough on this chain. */
-  believesOne: boolean
+  trustsOne: boolean
 }
 
 export interface RefundSafety {
@@ -37,13 +37,13 @@ export interface RefundSafety {
 
 /** Judges whether a refund made now is safe. An unknown fact never counts as safe. */
 export function judgeRefund(facts: RefundFacts): RefundSafety {
-  const { final, signedUntil, lostUntil, blockNumber, proof, believesOne } = facts
+  const { final, signedUntil, lostUntil, blockNumber, proof, trustsOne } = facts
   const until = Math.max(signedUntil ?? 0, lostUntil ?? 0)
   return {
     safeAfter: until === 0 ? null : until,
     mayStillMint: until > 0 && (final === null || final.time <= until),
     isPaymentFinal: final !== null && blockNumber !== null && blockNumber <= final.number,
-    isSenderKnown: proof !== 'believed' || believesOne,
+    isSenderKnown: proof !== 'believed' || trustsOne,
   }
 }
 

@@ -1,6 +1,6 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
 // earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
-import { byPlace, type Place } from './sale/place.ts'
+import { byPosition, type PaymentPosition } from './sale/position.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
 /** One version of a tier: in force from the first block that is not before its time, until the tier's next version takes effect. */
@@ -31,7 +31,7 @@ export interface TierVersion {
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
   /** The place of the payment that took that tier's last place, behind which this one sells; null while it is not sold out. */
-  opened: Place | null
+  opened: PaymentPosition | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
   /** Until the follower reaches that block, an estimate. */
@@ -82,7 +82,10 @@ export type TierSelection =
  * on sale takes precedence over a tier that is not. A version sells from its opening until the end of the grace period after its closing, by block
  * time.
  */
-export function selectTier(versions: readonly TierVersion[], payment: Position & { valueWei: bigint }): TierSelection {
+export function selectTier(
+  versions: readonly TierVersion[],
+  payment: DatedPosition & { valueWei: bigint },
+): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
@@ -128,11 +131,11 @@ export function holdingTokenOf(selection: TierSelection): Address | null {
   return [selection.tier, ...selection.others].find(({ holdingToken }) => holdingToken !== null)?.holdingToken ?? null
 }
 
-const sells = (version: TierVersion, payment: Position): boolean =>
+const sells = (version: TierVersion, payment: DatedPosition): boolean =>
   version.onSale && isOpen(version, payment) && payment.blockTime < closedFrom(version)
 
 /** Why a version does not sell. */
-const refusalOf = (tier: TierVersion, payment: Position): TierSelection => ({
+const refusalOf = (tier: TierVersion, payment: DatedPosition): TierSelection => ({
   kind: tier.onSale && !isOpen(tier, payment) ? 'notOpenYet' : 'offSale',
   tier,
 })
@@ -145,7 +148,7 @@ function strongerRefusal(one: TierSelection, other: TierSelection): TierSelectio
 }
 
 /** Where and when a payment is on the chain. */
-interface Position extends Place {
+interface DatedPosition extends PaymentPosition {
   blockTime: number
 }
 
@@ -155,11 +158,11 @@ const formerAt = (begunVersions: readonly TierVersion[], payment: { blockTime: n
     untilTime > payment.blockTime ? [version] : [],
   )
 
-const isOpen = (tier: TierVersion, payment: Position): boolean =>
+const isOpen = (tier: TierVersion, payment: DatedPosition): boolean =>
   payment.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, payment)
 
-const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: Position): boolean =>
-  opensAfter === null || (opened !== null && byPlace(opened, payment) < 0)
+const isStepOpen = ({ opensAfter, opened }: TierVersion, payment: DatedPosition): boolean =>
+  opensAfter === null || (opened !== null && byPosition(opened, payment) < 0)
 
 /** The tier that must be sold out before this one opens, if nothing else prevents the payment from buying; null otherwise. */
 export function waitsForStep(selection: TierSelection, { blockTime }: { blockTime: number }): string | null {
@@ -184,12 +187,8 @@ export const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSort
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
 
 /** The lower of two supplies; null for no limit. */
-const lowerSupply = (a: number | null, b: number | null): number | null =>
+export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
-
-/** The contract's cap applies too and, if a supply was lowered after we read the tiers, the lower one: `supply` is the lower of both, as it is now. */
-export const withSupply = (selection: TierSelection, supply: number | null): TierSelection =>
-  selection.kind === 'onSale' ? { ...selection, supply: lowerSupply(selection.supply, supply) } : selection
 
 /** The lowest price on sale at a block; null if there is none. Includes prices in their grace period, and prices of tiers that are not open yet. */
 export function lowestPriceAt(
@@ -228,7 +227,9 @@ export function payoutBpsAt(
   return latestOf(versions.filter((one) => one.tierNo === tierNo && one.fromTime <= time))?.payoutBps ?? null
 }
 
-export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
+export type TierRefusal =
+  | { kind: 'priceTaken'; otherId: string }
+  | { kind: 'priceInGrace'; otherId: string; untilTime: number }
 
 /**
  * Checks a tier's new version against the other tiers. Two tiers on sale may not share a price. A price that another tier has just given up remains
@@ -244,10 +245,10 @@ export function refuseTierVersion(
     const inOrder = ofTier.toSorted(byEffect)
     const live = inOrder.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
-    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
+    if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', otherId: live.tierId }
     // Several versions may have had the price. The last of their grace periods counts.
     const untilTime = Math.max(...gracesOf(inOrder, candidate.priceWei).map((grace) => grace.untilTime))
-    if (untilTime > fromTime) return { kind: 'priceInGrace', by: live.tierId, untilTime }
+    if (untilTime > fromTime) return { kind: 'priceInGrace', otherId: live.tierId, untilTime }
   }
   return null
 }
@@ -267,7 +268,7 @@ export interface NodeTierFacts {
   /** True if the judge or the operator has decided the payment. */
   isJudged: boolean
   /** True if the payment's value is a price of the node's tier. A superseded price may still have been good. */
-  isPrice: boolean | null
+  isTierPrice: boolean | null
   /** True if the value is a price that some tier had in the payment's block. */
   isPriceInForce: boolean | null
   /** True if the ledger was lost since, perhaps with a release by hand. */
@@ -279,7 +280,7 @@ export function nodeTierOf(facts: NodeTierFacts): NodeTier {
   if (!facts.succeeded || facts.isOdd) return 'other'
   if (facts.paidTierNo !== null) return facts.paidTierNo === facts.tierNo ? 'own' : 'other'
   if (facts.innerIndex > 0) return 'unknown'
-  if (facts.isPrice) return 'own'
+  if (facts.isTierPrice) return 'own'
   if (facts.isPriceInForce) return 'other'
   // A payment that was judged without a tier buys nothing.
   return !facts.isJudged || facts.beforeRestore ? 'unknown' : 'other'

@@ -2,9 +2,9 @@
 // others are read one by one. It must never read two ranges at once, never hide a fault from the caller that asks for the range, and never leave a
 // read in flight after `end`.
 
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { ObservedRange } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { ChainReader } from '../ports/chain.ts'
+import type { BlockRef, ChainReader } from '../ports/chain.ts'
 import type { FollowRules, RuledBy, RunLimits, SurveyRules } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
 import { HEADERS_KEPT } from './store.ts'
@@ -21,11 +21,11 @@ const RANGE_MAX = 512
 const LAST_RANGE_MIN = 64
 
 /** The last block that we have; reading continues with the next one. Null before the first block. */
-export type Place = Pick<Block, 'number' | 'hash'> | null
+export type LastRead = BlockRef | null
 
 export interface Reading {
-  /** The range after `place`; starts reading it if that has not begun. Null at the target, or if the run is out of time. */
-  after(place: Place): Promise<ObservedRange | null>
+  /** The range after `last`; starts reading it if that has not begun. Null at the target, or if the run is out of time. */
+  after(last: LastRead): Promise<ObservedRange | null>
   /** Starts reading the next range. If that fails, `after` throws the fault. */
   beginAfter(range: ObservedRange): void
   /** Waits for a read that was started but not used. */
@@ -49,16 +49,16 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
   let prefetch: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
   let read = 0
 
-  function begin(place: Place): void {
-    const from = place ? place.number + 1 : rules.startBlock
+  function begin(last: LastRead): void {
+    const from = last ? last.number + 1 : rules.startBlock
     if (from > target || read >= route.readMax || run.outOfTime()) return
-    const range = readFrom(place, from)
+    const range = readFrom(last, from)
     range.catch(() => {})
-    prefetch = { parent: place?.hash ?? null, range }
+    prefetch = { parent: last?.hash ?? null, range }
   }
 
-  async function readFrom(place: Place, from: number): Promise<ObservedRange> {
-    const parent = place?.hash ?? (await parentOf(chain, from))
+  async function readFrom(last: LastRead, from: number): Promise<ObservedRange> {
+    const parent = last?.hash ?? (await parentOf(chain, from))
     const survey = await surveyFrom(from, parent)
     if (survey) return survey
     const size = Math.min(rangeSize(target - from + 1), route.readMax - read)
@@ -88,10 +88,10 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
       if (last) begin(last)
     },
     end,
-    async after(place) {
+    async after(last) {
       // Another run has moved the cursor, so the range that we have begun to read does not follow it.
-      if (prefetch && prefetch.parent !== (place?.hash ?? null)) await end()
-      if (!prefetch) begin(place)
+      if (prefetch && prefetch.parent !== (last?.hash ?? null)) await end()
+      if (!prefetch) begin(last)
       const range = prefetch?.range ?? null
       prefetch = null
       return range
@@ -106,6 +106,6 @@ const rangeSize = (distance: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {
   if (from === 0) return null
   const parent = await chain.block(from - 1)
-  if (!parent) throw new ChainFault(`the provider has no block ${from - 1}`, { retryable: true })
+  if (!parent) throw new ChainFault(`the provider has no block ${from - 1}`)
   return parent.hash
 }

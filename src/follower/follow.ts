@@ -3,19 +3,18 @@
 
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
-import { VOICES } from '../domain/finality.ts'
+import { voicesNeeded } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import {
-  addressesOf,
-  type ChainRead,
-  type FactoryRead,
-  type FollowRules,
-  type LedgerDb,
-  type Logging,
-  type RuledBy,
-  type RunLimits,
-  type ServiceAccounts,
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
 } from '../ports/contexts.ts'
 import { ChainFault, orNull, PartedFault } from '../ports/faults.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
@@ -185,10 +184,10 @@ async function routeOf(
 }
 
 /** The same chain reader, but it watches the addresses that the ledger has when each range is read. */
-function watchingLedger({ chain, pool, ...ctx }: LedgerDb & ChainRead & ServiceAccounts): ChainRead['chain'] {
+function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
   return {
     ...chain,
-    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool, addressesOf(ctx))),
+    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool)),
   }
 }
 
@@ -206,8 +205,7 @@ async function canonicalCursor(
   }
   if (!shorter) {
     const canonical = await ctx.chain.block(cursor.number)
-    if (!canonical)
-      throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`, { retryable: true })
+    if (!canonical) throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`)
     if (canonical.hash === cursor.hash) return cursor
   }
   const fork = await findFork(ctx, Math.min(head.number, cursor.number))
@@ -227,7 +225,7 @@ async function isLeft({ pool, chain }: LedgerDb & ChainRead, number: number): Pr
   const hashes = (await blocksAt(chain, number)).flatMap(({ block }) => block?.hash ?? [])
   const others = hashes.filter((hash) => hash !== own.hash)
   const most = Math.max(0, ...[...Map.groupBy(others, (hash) => hash).values()].map(({ length }) => length))
-  return most >= Math.min(VOICES, chain.providers.length) && most > hashes.length - others.length
+  return most >= voicesNeeded(chain.providers.length) && most > hashes.length - others.length
 }
 
 /**
@@ -244,8 +242,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
     const middle = Math.floor((low + high) / 2)
     const own = await readBlock(ctx.pool, middle)
     const canonical = await ctx.chain.block(middle)
-    if (!canonical)
-      throw new ChainFault(`the provider has no block ${middle}, which is below its head`, { retryable: true })
+    if (!canonical) throw new ChainFault(`the provider has no block ${middle}, which is below its head`)
     if (own && own.hash === canonical.hash) {
       fork = own
       low = middle + 1
@@ -262,6 +259,5 @@ async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void>
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
     `a reorganisation removed the first followed block, and at block ${head.number} there is no factory: the service follows and sends nothing until a block deploys it again`,
-    { retryable: true },
   )
 }

@@ -3,7 +3,7 @@
 
 import { type Cursor, readBlock, readBlockUpTo } from '../db/blocks/blocks.ts'
 import { readParted } from '../db/blocks/parted.ts'
-import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
+import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES, voicesNeeded } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
 import type { ChainRead, FinalityRules, FollowRules, Ground, LedgerDb, RuledBy } from '../ports/contexts.ts'
@@ -37,10 +37,7 @@ export const isContradiction = (finality: FollowedFinality | Contradiction | nul
 
 /** True if the block is final enough to pay for what is in it: two providers have it, or the only one. */
 export const isSettled = (finality: FollowedFinality | Contradiction | null): finality is FollowedFinality =>
-  finality !== null &&
-  'firm' in finality &&
-  finality.firm >= 0 &&
-  finality.hosts.length >= Math.min(VOICES, finality.asked)
+  finality !== null && 'firm' in finality && finality.firm >= 0 && finality.hosts.length >= voicesNeeded(finality.asked)
 
 /** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to say. */
 export function finalityInWords(

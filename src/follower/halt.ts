@@ -19,7 +19,7 @@ import { noteMoving } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { readIdentity } from '../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../db/core/troubles.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainReader, ProviderReader } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
@@ -60,7 +60,7 @@ export async function askOthers<T>(
   fault: HaltFault,
   ask: (provider: ChainReader) => Promise<T>,
 ): Promise<T> {
-  if (fault.noted || chain.providers.length < VOICES) throw fault
+  if (fault.noted || !canAgree(chain)) throw fault
   const elsewhere: ProviderReader[] = []
   for (const provider of chain.providers) {
     try {

@@ -6,7 +6,7 @@ import { type Cursor, oldestBlockNumber, readBlock, readHashes } from '../db/blo
 import { noteParted, noteUnited, type Parted, type Parting, readParted } from '../db/blocks/parted.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
-import { VOICES } from '../domain/finality.ts'
+import { canAgree, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { firstWhere } from '../lib/bisect.ts'
 import type { BlockRef } from '../ports/chain.ts'
@@ -32,7 +32,7 @@ export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): P
   const { pool, chain, rules } = ctx
   if (rules.rewindsToShorterChain) return null
   const earlier = await readParted(pool)
-  const isAlone = chain.providers.length < VOICES
+  const isAlone = !canAgree(chain)
   if (isAlone && !earlier) return null
   const newest = isAlone ? [] : await newestOf(ctx, cursor)
   const parting = await findParting(ctx, cursor, newest)

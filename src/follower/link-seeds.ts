@@ -71,7 +71,7 @@ async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Pro
   let low = top
   for (const [index, block] of headers.toReversed().entries()) {
     const number = top.number - 1 - index
-    if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+    if (!block) throw new ChainFault(`the provider has no block ${number}`)
     if (block.hash !== low.parentHash)
       throw new ProofFault('header', number, `block ${low.number} has another block as its parent`)
     low = block
@@ -81,8 +81,7 @@ async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Pro
   await inTransaction(pool, async (sql) => {
     await readCursor(sql, { lock: true })
     const ownBlock = await readBlock(sql, top.number)
-    if (ownBlock && ownBlock.hash !== top.hash)
-      throw new ChainFault(`block ${top.number} was replaced`, { retryable: true })
+    if (ownBlock && ownBlock.hash !== top.hash) throw new ChainFault(`block ${top.number} was replaced`)
     for (const block of seedBlocks) await keepAgreedSeedBlock(sql, { ...block, proof: 'proven' })
     await writeLinked(sql, low)
   })

@@ -20,7 +20,7 @@ export class MintedTwiceFault extends ChainFault {
   readonly minted: readonly NewNode[]
 
   constructor(mints: readonly NewNode[], cause: unknown) {
-    super('the chain minted a node that the ledger already has', { retryable: true, cause })
+    super('the chain minted a node that the ledger already has', { cause })
     this.name = 'MintedTwiceFault'
     this.minted = mints
   }

@@ -21,8 +21,7 @@ export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
 
 async function findFirst({ pool, chain, rules }: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {
   const mode = rules.mode ?? (await chain.proofs.findMode())?.mode
-  if (mode === undefined)
-    throw new ChainFault('no two providers of RPC_URL report the same recent blocks', { retryable: true })
+  if (mode === undefined) throw new ChainFault('no two providers of RPC_URL report the same recent blocks')
   await inTransaction(pool, (sql) => setMode(sql, mode, { by: 'pass' }))
   return (await readMode(pool))?.mode ?? mode
 }

@@ -8,13 +8,13 @@ import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } 
 import { readSeedBacking } from '../db/payments/assurance.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierPlans, readTierVersions } from '../db/sale/tiers.ts'
-import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
-import { isBelievedAlone, VOICES, weakest } from '../domain/finality.ts'
+import { canAgree, trustsOne, weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
+import { firstBlocksOfTurns } from '../domain/rounds/due-turns.ts'
+import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/rounds/turn-amounts.ts'
 import { readChanges } from '../domain/sale/changes.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
-import { firstBlocksOfTurns } from '../domain/turns.ts'
 import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, TrustRules } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
@@ -52,10 +52,10 @@ export interface TermsReader {
 }
 
 /**
- * A turn's terms in two versions. `inForce`: the terms in force when the turn was due; fields are null if the ledger had no terms yet. `first`: the
+ * A turn's terms in two readings. `inForce`: the terms in force when the turn was due; fields are null if the ledger had no terms yet. `first`: the
  * ledger's first terms take the place of missing ones.
  */
-interface SeedLookup {
+interface TermsReadings {
   inForce: TurnTerms
   first: TurnTerms
 }
@@ -63,48 +63,35 @@ interface SeedLookup {
 /** `upTo` is the number of the followed block. `fresh` are blocks that were read and are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
   // Read at first use, because most ranges of blocks contain no turn.
-  let entries: Promise<[CreditTerms[], TierRates[]]> | undefined
+  let ledgerTerms: Promise<LedgerTerms> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
-  async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
-    let seed = seeds.get(due)
-    if (!seed) {
-      seed = findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
-      seeds.set(due, seed)
-    }
-    entries ??= Promise.all([readCreditTerms(ctx.pool), readTierRates(ctx, fresh)])
-    const [[terms, tiers], seedFacts] = await Promise.all([entries, seed])
-    const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
-    const describe = (termsTime: number, payoutTime: number): TurnTerms => {
-      const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
-      const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
-      return {
-        tierId: ofTier[0]?.tierId ?? null,
-        minWei,
-        maxWei,
-        payoutBps,
-        seedBlock: seedFacts?.seedBlock ?? null,
-        seed: seedFacts?.seed ?? null,
-        proof: seedFacts?.proof ?? null,
-      }
-    }
-    return {
-      inForce: describe(due, due),
-      first: describe(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))),
-    }
+
+  function seedAt(due: number, notAfter: number): Promise<FoundSeed | null> {
+    const seed = seeds.get(due) ?? findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
+    seeds.set(due, seed)
+    return seed
   }
+
+  async function read(tierNo: number, due: number, notAfter = upTo): Promise<TermsReadings> {
+    const pendingSeed = seedAt(due, notAfter)
+    ledgerTerms ??= readLedgerTerms(ctx, fresh)
+    const [seed, terms] = await Promise.all([pendingSeed, ledgerTerms])
+    return readingsOf(terms, { tierNo, due, seed })
+  }
+
   return {
-    owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await look(tierNo, due)).first),
+    owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await read(tierNo, due)).first),
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
-        const lookups: (SeedLookup & { due: number })[] = []
+        const readings: (TermsReadings & { due: number })[] = []
         for (let i = 0; i < turns; i++) {
           const at = due + i * intervalSec
-          lookups.push({ due: at, ...(await look(tierNo, at, notAfter)) })
+          readings.push({ due: at, ...(await read(tierNo, at, notAfter)) })
         }
-        const singles = singlesOf(lookups, cohort, amountWei)
-        return { ...NO_TERMS, tierId: lookups[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
+        const singles = singlesOf(readings, cohort, amountWei)
+        return { ...NO_TERMS, tierId: readings[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
       }
-      const { inForce, first } = await look(tierNo, due, notAfter)
+      const { inForce, first } = await read(tierNo, due, notAfter)
       const hasTerms = inForce.minWei !== null && inForce.payoutBps !== null
       return { ...(hasTerms || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
     },
@@ -113,6 +100,31 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       return foundSeeds.flatMap((seed) => seed?.lookedUp ?? [])
     },
   }
+}
+
+/** The ledger's terms, and the rates of all its tiers. */
+interface LedgerTerms {
+  terms: CreditTerms[]
+  tiers: TierRates[]
+}
+
+async function readLedgerTerms(ctx: LedgerDb, fresh: Fresh): Promise<LedgerTerms> {
+  const [terms, tiers] = await Promise.all([readCreditTerms(ctx.pool), readTierRates(ctx, fresh)])
+  return { terms, tiers }
+}
+
+function readingsOf(
+  { terms, tiers }: LedgerTerms,
+  { tierNo, due, seed }: { tierNo: number; due: number; seed: Seed | null },
+): TermsReadings {
+  const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
+  const at = (termsTime: number, payoutTime: number): TurnTerms => {
+    const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
+    const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
+    const { seedBlock = null, seed: seedHash = null, proof = null } = seed ?? {}
+    return { tierId: ofTier[0]?.tierId ?? null, minWei, maxWei, payoutBps, seedBlock, seed: seedHash, proof }
+  }
+  return { inForce: at(due, due), first: at(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))) }
 }
 
 /** The terms of an owed turn, without their seed if it must not be paid by. */
@@ -129,9 +141,10 @@ async function owedBy(ctx: LedgerDb & ChainRead, rules: TrustRules, readTerms: (
 
 /** Why a seed that rests on one provider's word must not be paid by; null if it may. */
 async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
-  if (!isAlone(chain)) return `no two providers agree on block ${seedBlock}`
-  if (isBelievedAlone((await readMode(pool))?.mode ?? null, rules)) return null
-  return `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
+  if (trustsOne(chain, (await readMode(pool))?.mode ?? null, rules)) return null
+  return canAgree(chain)
+    ? `no two providers agree on block ${seedBlock}`
+    : `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
 }
 
 /** Blocks of a range that is being stored, and what backs the seeds from these blocks. */
@@ -177,9 +190,13 @@ export async function withBacking<Turn extends TurnTerms & { singles: SingleTurn
 }
 
 /** The turns of one credit, with the terms that yield the credit's amount. */
-function singlesOf(lookups: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
+function singlesOf(
+  readings: readonly (TermsReadings & { due: number })[],
+  cohort: number,
+  amountWei: Wei,
+): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
-    lookups.map(({ due, [terms]: { tierId: _, ...turnTerms } }) => ({
+    readings.map(({ due, [terms]: { tierId: _, ...turnTerms } }) => ({
       due,
       ...turnTerms,
       amountWei: amountBy({ tierId: null, ...turnTerms }, cohort, due),
@@ -222,7 +239,7 @@ async function confirmSeed(ctx: LedgerDb & ChainRead, oldSeed: Seed, due: number
   const { pool, chain } = ctx
   const areHeadersProven = (await headersProvenFrom(pool)) !== null
   // No other provider can agree with an only one. So we must have followed the block, and must be proving headers now.
-  if (isAlone(chain) && !(areHeadersProven && (await readBlock(pool, oldSeed.seedBlock)))) return oldSeed
+  if (!canAgree(chain) && !(areHeadersProven && (await readBlock(pool, oldSeed.seedBlock)))) return oldSeed
   const agreedUpTo = (block: number) => orNull(chain.agreedFirstBlockAt(due, block))
   const answer = (await agreedUpTo(oldSeed.seedBlock)) ?? (await agreedUpTo(upTo))
   if (!answer || !(await fitsLedger(ctx, answer.block))) return oldSeed
@@ -234,12 +251,10 @@ async function confirmSeed(ctx: LedgerDb & ChainRead, oldSeed: Seed, due: number
   return { seedBlock: number, seed, proof }
 }
 
-const isAlone = ({ providers }: ChainRead['chain']): boolean => providers.length < VOICES
-
 /** True if the ledger has this block or, unless an only provider reports it, none at its height. */
 async function fitsLedger({ pool, chain }: LedgerDb & ChainRead, block: Block): Promise<boolean> {
   const ownBlock = await readBlock(pool, block.number)
-  return ownBlock ? ownBlock.hash === block.hash : !isAlone(chain)
+  return ownBlock ? ownBlock.hash === block.hash : canAgree(chain)
 }
 
 /** The first block of `fresh` at or after `time`. Null unless its parent is in `fresh` too, so that we know the parent is from before `time`. */

@@ -33,10 +33,9 @@ import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
 import { lockTierTable, readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
-import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
+import { type MinedSend, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
-import { authorizationsHeld } from '../domain/nonces.ts'
-import type { Incoming, NonceUse, ObservedRange, Proof, Transfer, Watching } from '../domain/observed.ts'
+import type { Incoming, ObservedRange, Proof, Transfer, Watching } from '../domain/observed.ts'
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
@@ -245,19 +244,8 @@ export async function sortNew(
 const hashesOf = (transfers: readonly Incoming[]) => transfers.map(({ txHash }) => txHash)
 
 function changesAnything(range: ObservedRange): boolean {
-  const { transfers, events, sent: transactions, authorizations, failedWithdrawals } = range
-  return [transfers, events, transactions, authorizations, failedWithdrawals].some((entries) => entries.length > 0)
-}
-
-/** Everything in the range that used up a nonce of a signer account: the account's transactions and its valid authorizations. */
-async function usesOfNonces(sql: Sql, { sent: transactions, authorizations }: ObservedRange): Promise<NonceUse[]> {
-  if (authorizations.length === 0) return transactions
-  const next = new Map<Address, number>()
-  for (const sender of new Set(authorizations.map((one) => one.sender))) {
-    const nonces = await readKnownNonces(sql, sender)
-    if (nonces) next.set(sender, nonces.shown)
-  }
-  return [...transactions, ...authorizationsHeld(next, transactions, authorizations)]
+  const { transfers, events, sent: transactions, failedWithdrawals } = range
+  return [transfers, events, transactions, failedWithdrawals].some((entries) => entries.length > 0)
 }
 
 /** Updates pending payments from what happened in the range: a payment is minted, or the contract skipped it, or its mint must be sent again. */
@@ -281,8 +269,8 @@ async function settlePayments(
   // Most transactions to the factory come from node owners, and these are no intents of ours. We can skip them, because the outbox stores an intent
   // before sending it.
   const senders = new Set([...addressesOf(ctx), ...signers])
-  const uses = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
-  const { settled: settledSends, foreign } = await recordMined(sql, uses, addressesOf(ctx))
+  const sent = range.sent.filter(({ sender }) => senders.has(sender))
+  const { settled: settledSends, foreign } = await recordMined(sql, sent, addressesOf(ctx))
   const displacing = new Set(settledSends.map((intent) => intent.txHash))
   const isRestored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 

@@ -54,7 +54,7 @@ export async function readTierTimes(
   return timesOf((time) => {
     const first = firstBlocks.get(time)
     if (first !== undefined || time > last.time) return first
-    throw new ChainFault('a change of a tier was entered while its first block was read', { retryable: true })
+    throw new ChainFault('a change of a tier was entered while its first block was read')
   })
 }
 

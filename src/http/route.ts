@@ -99,7 +99,7 @@ export type Outcome =
   | Refusal
 
 /** Ready bytes. A file that never changes is worth the best compression, and holds nothing of a session. */
-export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity'; isFixed?: true }
+export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity'; isFixed?: true; status?: 404 }
 
 /**
  * A file of any length, sent while it is read. If the stream fails, we break the connection, so that no caller mistakes a part for the whole file.

@@ -9,11 +9,11 @@ import { createServer as createNodeServer } from '../lib/node-http.ts'
 import type { HttpDeps } from './deps.ts'
 import { clientFinder, proxyCheck } from './edge/client-address.ts'
 import { Connections } from './edge/connections.ts'
-import { pageAnswers } from './edge/outside.ts'
-import { callOf, pipeline } from './edge/pipeline.ts'
-import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
-import { createRouter } from './edge/router.ts'
+import { callOf, conditionsOf, pipeline } from './edge/pipeline.ts'
+import { Reply, rawRefusal, type Sending, securityHeaders, sendOutcome, sendRefusal } from './edge/reply.ts'
+import { createRouter, type Router } from './edge/router.ts'
 import { type RefusalName, refuse } from './refusals.ts'
+import type { Route } from './route.ts'
 import { notFoundPage } from './routes/pages.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools, type Tools } from './tools.ts'
@@ -51,7 +51,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   const tools = buildTools(deps)
   const run = pipeline(tools)
   const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
-  const answerAsPage = pageAnswers(router, notFoundPage(deps.settings))
+  const answerAsPage = pageAnswers(router, notFoundPage(deps.settings), tools)
   const connections = connectionsOf(tools)
   const security = securityHeaders(deps.settings.production)
   const sending: Sending = {
@@ -110,6 +110,34 @@ export function createServer(deps: HttpDeps): HttpServer {
         server.close(() => resolve())
       }),
   }
+}
+
+const NO_TARGET = { params: {}, query: {} }
+
+/**
+ * Answers a person's request for a page if no route matches. A path with an extra trailing slash redirects to the page, and an unknown path gets a page
+ * that says so. @returns false if the caller did not ask for a page: programs get the error envelope as usual.
+ */
+function pageAnswers(router: Router, notFound: Route, { sessions }: Tools) {
+  return async (reply: Reply, request: IncomingMessage): Promise<boolean> => {
+    const { method, url = '', headers } = request
+    if ((method !== 'GET' && method !== 'HEAD') || !headers.accept?.includes('text/html')) return false
+    const target = withoutSlash(url)
+    const match = target === null ? 'unknownRoute' : router.find(target)
+    if (target !== null && typeof match !== 'string' && match.route.contentType?.startsWith('text/html'))
+      reply.header('cache-control', 'no-store').header('location', target).send(308)
+    else {
+      const call = callOf(request, NO_TARGET, reply.requestId)
+      await sendOutcome(reply, notFound, conditionsOf(call, sessions.sessionCookie), await notFound.handle(call))
+    }
+    return true
+  }
+}
+
+/** A target without the trailing slashes of its path; null if there are no slashes to remove, or if the rest would name another host. */
+function withoutSlash(url: string): string | null {
+  const [, path = '', query = ''] = /^(\/[^/?\\][^?]*?)\/+(\?.*)?$/s.exec(url) ?? []
+  return path === '' ? null : `${path}${query}`
 }
 
 function listenOn(server: Server, where: { host: string; port: number }): Promise<void> {

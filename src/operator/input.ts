@@ -52,7 +52,7 @@ export function readInput<S extends Shape>(
   shape: S,
   input: Fields,
   { check, refuseOthers }: { check?: Check<S> | undefined; refuseOthers: boolean },
-): { readonly asked: Read<S> } | OperatorRefusal {
+): Read<S> | OperatorRefusal {
   const problems: Problem[] = []
   const complain: Checking['complain'] = (field, text, code = 'malformed') => void problems.push({ field, code, text })
   const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
@@ -68,7 +68,7 @@ export function readInput<S extends Shape>(
   check?.(request, { isGiven, complain })
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
   if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)), 'unknownField')
-  return problems.length === 0 ? { asked: request } : refuseFields(problems)
+  return problems.length === 0 ? request : refuseFields(problems)
 }
 
 const UNFIT = ', without NUL characters, unpaired surrogates or members like toString'
@@ -141,7 +141,7 @@ export const time = (help: string, least = 1): Field<number> =>
     schema: 'TimeInput',
     value: 'time',
     otherwise: 0,
-    form: 'a time like 2026-12-01T12:00Z, in 2h, or unix seconds',
+    form: 'a time like "2026-12-01 12:00", in UTC unless it has a zone, "in 2h", or unix seconds',
     parse: (input) => {
       const seconds = readTime(input, Date.now() / 1000)
       return seconds === undefined || seconds < least ? undefined : seconds

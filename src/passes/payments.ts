@@ -79,7 +79,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     await judging.goOn(untilMint(judging, run))
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followResult.head.number) {
-      const mintable = { upToBlock: settledBlock, believes: await proveReleased(ctx, cursor, run) }
+      const mintable = { upToBlock: settledBlock, trustsOne: await proveReleased(ctx, cursor, run) }
       const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, mintable)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
       signer = minted.signer

@@ -291,7 +291,7 @@ export interface Readings {
   nodesOf(owner: Address): Promise<readonly bigint[] | null>
   /** Reads a wallet that is about to buy, and its balance of a token. Each field may be null on its own. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
-  tracesAgree(): Promise<boolean>
+  tracesWork(): Promise<boolean>
 }
 
 /** A wallet that is about to buy, at one block. */

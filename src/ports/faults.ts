@@ -2,13 +2,13 @@
 import type { FailedProof, ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** It is retryable unless its thrower says otherwise: try again later, or at another provider. If not, this is not the configured chain: stop. */
+/** It is retryable (try again later, or at another provider) unless its thrower says `retryable: false`: then this is not the configured chain, so stop. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
 
-  constructor(message: string, { retryable = true, cause }: { retryable?: boolean; cause?: unknown } = {}) {
-    super(retryable ? 'retryable' : 'fatal', message, { cause })
+  constructor(message: string, { retryable, cause }: { retryable?: false; cause?: unknown } = {}) {
+    super(retryable === false ? 'fatal' : 'retryable', message, { cause })
     this.name = 'ChainFault'
   }
 

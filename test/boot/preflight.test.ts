@@ -99,7 +99,7 @@ test('only a new ledger needs block 0 to start, and no ledger starts on another 
   const pruned = [
     without(async () => null),
     without(async () => {
-      throw new ChainFault('eth_getBlockByNumber: pruned history unavailable (4444)', { retryable: true })
+      throw new ChainFault('eth_getBlockByNumber: pruned history unavailable (4444)')
     }),
   ]
   for (const reader of pruned) {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { AbiCoder, keccak256 } from 'ethers'
 import fc from 'fast-check'
 import { innerRef, residueRef, turnDigest } from '../../src/chain/digest.ts'
-import { turnAmountWei } from '../../src/domain/credit.ts'
+import { turnAmountWei } from '../../src/domain/rounds/turn-amounts.ts'
 import { address, hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
 

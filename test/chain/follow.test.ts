@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { demoTokenAbi, factoryTopics } from '../../src/chain/factory/abi.ts'
 import { createNodeHistory } from '../../src/chain/factory/history.ts'
@@ -201,62 +200,12 @@ test('we believe nothing from a provider that contradicts itself, and turn to an
   await rpc.close()
 })
 
-test('only if the nonce leaves a doubt does an authorization cost a request', async () => {
-  const { number } = await stage.head()
-  const carrier = privateKeyToAccount(stage.keyOf(9))
-  const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(9), 'latest']))
-  const { chainId } = stage.chain
-  const by = (account: number, nonce: number) =>
-    privateKeyToAccount(stage.keyOf(account)).signAuthorization({ address: stage.at(9), chainId, nonce })
-  const raw = await carrier.signTransaction({
-    type: 'eip7702',
-    chainId,
-    nonce,
-    gas: 300_000n,
-    to: stage.at(8),
-    maxFeePerGas: 10n ** 11n,
-    maxPriorityFeePerGas: 1n,
-    authorizationList: [await by(8, 3), await by(1, 70)],
-  })
-  await stage.rpc.request('eth_sendRawTransaction', [raw])
-  await stage.chain.mine()
-  const { rpc, provider } = await stage.behind()
-  const read = async (ours: number | undefined) => {
-    provider.seen.length = 0
-    const nonces = { [stage.at(1)]: ours, [stage.at(2)]: ours }
-    const { authorizations } = await createChainReader(rpc, stage.watched).observe(number + 1, number + 1, null, {
-      ...stage.watched,
-      nonces,
-    })
-    const asked = provider.seen.filter(({ method }) => method === 'eth_chainId').length
-    return [authorizations.map(({ sender, nonce }) => [sender, nonce]), asked]
-  }
-  const found = [[stage.at(1), 70]]
-  assert.deepEqual(await read(undefined), [found, 1])
-  assert.deepEqual(await read(68), [found, 1])
-  assert.deepEqual(await read(71), [[], 0])
-})
-
 test('a range returns what its blocks return one by one', async () => {
   const { number: before } = await stage.head()
-  const signer = privateKeyToAccount(stage.keyOf(1))
-  const carrier = privateKeyToAccount(stage.keyOf(8))
-  const authorization = await signer.signAuthorization({ address: stage.at(9), chainId: stage.chain.chainId, nonce: 7 })
-  const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n }
-  const raw = await carrier.signTransaction({
-    ...fees,
-    type: 'eip7702',
-    chainId: stage.chain.chainId,
-    nonce: 0,
-    gas: 200_000n,
-    to: stage.at(9),
-    authorizationList: [authorization],
-  })
   for (let block = 0; block < FEE_BLOCKS + 8; block++) {
     await stage.act(6, 'transferFrom', [stage.at(6), stage.at(7), 1n], stage.at(7))
     if (block % 3 === 0) await stage.pay(5, BigInt(block))
     if (block % 4 === 0) await stage.act(0, block % 8 === 0 ? 'pause' : 'unpause', [])
-    if (block === 2) await stage.rpc.request('eth_sendRawTransaction', [raw])
     await stage.chain.mine()
   }
   const { number: head, hash } = await stage.head()
@@ -270,8 +219,7 @@ test('a range returns what its blocks return one by one', async () => {
   }
   assert.equal(whole.blocks.at(-1)?.hash, hash)
   assert.ok(whole.transfers.length > 5 && whole.events.length > 2 && whole.sent.length > 0)
-  assert.equal(whole.authorizations.length, 1)
-  for (const part of ['blocks', 'transfers', 'outflows', 'sent', 'authorizations', 'events'] as const)
+  for (const part of ['blocks', 'transfers', 'outflows', 'sent', 'events'] as const)
     assert.deepEqual(
       whole[part],
       singles.flatMap((single) => single[part] as unknown[]),

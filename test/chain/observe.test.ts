@@ -127,7 +127,6 @@ test('contract creations and transfers to others are passed over', async () => {
     transfers: [],
     outflows: [],
     sent: [],
-    authorizations: [],
     failedWithdrawals: [],
     events: [],
   })

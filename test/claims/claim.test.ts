@@ -43,7 +43,7 @@ test('a payment that is in no block yet is pending, and nothing is stored', asyn
 test('without a provider a claim reports that, not an unknown payment, and stores nothing', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
-  const away = new ChainFault('no provider answered', { retryable: true })
+  const away = new ChainFault('no provider answered')
   const { ctx } = world.instance({ chain: { ...world.ctx.chain, transaction: () => Promise.reject(away) } })
   await assert.rejects(claimer(ctx, world.payments)(paid), away)
   assert.equal(await paymentOf(world, paid), undefined)

@@ -1,6 +1,7 @@
 // What the doctor finds out about a provider by questions whose right answer it knows.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { haveTraces } from '../../src/chain/evidence/trace/block.ts'
 import { probeProvider } from '../../src/chain/rpc/probe.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { runChecks } from '../../src/checks/check.ts'
@@ -67,4 +68,17 @@ test('traces are tried on a block that has transactions: any node traces an empt
     return isFilled ? { error: { code: -32000, message: 'required historical state unavailable' } } : { result: [] }
   }
   assert.equal((await probeProvider(provider.url, FACTORY, 0)).traces, false)
+})
+
+test('traces count if the only provider gives them; of two, both must', async () => {
+  const counts = async (...urls: string[]) => {
+    const rpc = createRpc({ urls, log: silentLog, timeoutMs: 5_000 })
+    return await haveTraces(rpc).finally(() => rpc.close())
+  }
+  assert.equal(await counts(provider.url), true)
+  assert.equal(await counts(chain.rpcUrl, provider.url), true)
+  provider.rule = ({ method }) =>
+    /trace/i.test(method) ? { error: { code: -32601, message: 'not available' } } : undefined
+  assert.equal(await counts(provider.url), false)
+  assert.equal(await counts(chain.rpcUrl, provider.url), false)
 })

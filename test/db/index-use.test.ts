@@ -24,12 +24,12 @@ import { countWaitingPayments, listPayments } from '../../src/db/payments/decisi
 import { readDenied } from '../../src/db/payments/deny-list.ts'
 import { isDust } from '../../src/db/payments/junk.ts'
 import { readPayerStandings } from '../../src/db/payments/payers.ts'
-import { readPlaces } from '../../src/db/payments/places.ts'
 import * as queues from '../../src/db/payments/queues.ts'
 import { isReleased, readLastVerdicts } from '../../src/db/payments/recheck.ts'
 import * as refunds from '../../src/db/payments/refunds.ts'
 import * as payments from '../../src/db/payments/rows.ts'
 import * as wallets from '../../src/db/payments/wallet.ts'
+import { readTierUses } from '../../src/db/payments/wallet-use.ts'
 import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import { readDueCommissions } from '../../src/db/reads/commissions.ts'
 import * as doctor from '../../src/db/reads/doctor.ts'
@@ -168,7 +168,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readNodesPaidIn(sql, hashOf(7))
   },
   'what the codes of a payee earned': (sql) =>
-    readDueCommissions(sql, { final: HEAD, believes: true, payee: addressOf(1_000_007) }),
+    readDueCommissions(sql, { final: HEAD, trustsOne: true, payee: addressOf(1_000_007) }),
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
@@ -209,10 +209,10 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await queues.readPaymentsOfOpenSteps(sql, extent)
     await queues.readPaymentsOfChangedPayers(sql, { now: HEAD, trustsProvider: false }, extent)
     await queues.readAcceptedPayments(sql, extent)
-    await queues.readMintablePayments(sql, { believes: false, exceptTiers: [1] }, extent)
+    await queues.readMintablePayments(sql, { trustsOne: false, exceptTiers: [1] }, extent)
     await queues.readBelievedPayments(sql, extent)
     await payments.lockPayments(sql, [7, 8])
-    await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])
+    await readTierUses(sql, [WALLET, addressOf(7), addressOf(9)])
     await readDenied(sql, [WALLET, addressOf(7)])
     await readPayerStandings(sql, [{ id: 7, from: addressOf(7), blockHash: hashOf(7) }])
     await payments.findPayments(sql, hashOf(7))

@@ -34,6 +34,15 @@ for (const page of PAGES) {
   })
 }
 
+test('each command of the runbook has its arguments, so that it can be typed at night', () => {
+  const calls = spansOf(readPage('docs/RUNBOOK.md')).flatMap(callsIn)
+  assert.ok(calls.length > 100)
+  assert.deepEqual(
+    calls.flatMap((words) => mistakeOf(words, true)).filter((mistake) => mistake.includes('is missing')),
+    [],
+  )
+})
+
 test('docs/README.md lists every document', () => {
   const { text } = readPage('docs/README.md')
   const documents = globSync('docs/*.md', { cwd: ROOT }).map((path) => path.replace('docs/', ''))

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { innerRef, residueRef, turnDigest } from '../../src/chain/digest.ts'
 import type { FactoryEvent } from '../../src/domain/observed.ts'
 import { replay } from '../../src/domain/replay.ts'
-import { firstBlocksOfTurns } from '../../src/domain/turns.ts'
+import { firstBlocksOfTurns } from '../../src/domain/rounds/due-turns.ts'
 import { address, hash } from '../../src/domain/units.ts'
 
 const COUNT = 25

@@ -110,7 +110,7 @@ for (const [what, of, facts, problem] of OBJECTIONS)
     const refusal = refuseWallet(of, { ...SOUND, ...facts })
     assert.equal(refusal?.problem ?? null, problem && `${of} ${problem}`)
     const remedy = facts.hasCode
-      ? 'Choose a wallet without code, or add a provider that supports debug_traceTransaction and debug_traceCall.'
+      ? 'Choose a wallet without code, or use providers that support debug_traceBlockByHash: two, if you have several.'
       : 'Choose a wallet of your own that accepts plain transfers and whose key no server holds.'
     if (problem !== null) assert.equal(refusal?.remedy, remedy)
   })

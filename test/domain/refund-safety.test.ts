@@ -9,7 +9,7 @@ const FACTS: RefundFacts = {
   lostUntil: null,
   blockNumber: 100,
   proof: 'proven',
-  believesOne: false,
+  trustsOne: false,
 }
 
 test('a refund is safe once every signed mint has lapsed and the payment’s block is final', () => {
@@ -44,6 +44,6 @@ test('a refund is safe once every signed mint has lapsed and the payment’s blo
 
 test('a payer whom only one provider reports gets no refund, unless its word is enough there', () => {
   for (const proof of ['proven', 'agreed', 'believed', null] as const)
-    for (const believesOne of [true, false])
-      assert.equal(isRefundSafe(judgeRefund({ ...FACTS, proof, believesOne })), proof !== 'believed' || believesOne)
+    for (const trustsOne of [true, false])
+      assert.equal(isRefundSafe(judgeRefund({ ...FACTS, proof, trustsOne })), proof !== 'believed' || trustsOne)
 })

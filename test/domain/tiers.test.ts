@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { beforeBlock } from '../../src/domain/sale/place.ts'
+import { beforeBlock } from '../../src/domain/sale/position.ts'
 import {
   isNearlySold,
   lowestPriceAt,
@@ -154,7 +154,7 @@ for (const [sentence, versions, payment, expected] of selections) {
 
 const candidate = { tierId: 'plus', priceWei: 100n, onSale: true }
 const refusals: [string, TierVersion[], Partial<typeof candidate>, number, ReturnType<typeof refuseTierVersion>][] = [
-  ['two tiers on sale may not share a price', [version()], {}, 200, { kind: 'priceTaken', by: 'basic' }],
+  ['two tiers on sale may not share a price', [version()], {}, 200, { kind: 'priceTaken', otherId: 'basic' }],
   ['a tier off sale may have any price', [version()], { onSale: false }, 200, null],
   ['the price of a tier off sale is free', [version({ onSale: false })], {}, 200, null],
   ['a tier may keep its own price', [version()], { tierId: 'basic' }, 200, null],
@@ -164,7 +164,7 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
     raised,
     {},
     200 + GRACE_SEC - 1,
-    { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
+    { kind: 'priceInGrace', otherId: 'basic', untilTime: 200 + GRACE_SEC },
   ],
   ['an unused price is free while another has its grace', raised, { priceWei: 101n }, 210, null],
   ['after the grace the price is free', raised, {}, 200 + GRACE_SEC, null],
@@ -188,7 +188,7 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
     closed,
     {},
     300,
-    { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
+    { kind: 'priceInGrace', otherId: 'basic', untilTime: 200 + GRACE_SEC },
   ],
 ]
 for (const [sentence, versions, fields, now, expected] of refusals) {

@@ -8,7 +8,7 @@ import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { attributePayment } from '../../src/operator/acts/attribute.ts'
 import { dismissPayment, releasePayment } from '../../src/operator/acts/decide.ts'
-import { prepareRefund } from '../../src/operator/acts/refunds/refunding.ts'
+import { prepareRefund } from '../../src/operator/acts/refunds/prepare.ts'
 import {
   FORWARDER,
   forwardTo,

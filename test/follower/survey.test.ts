@@ -332,7 +332,7 @@ async function search(length: number, used: number) {
     observeBlocks: async (numbers, _, watching) => {
       asked.blocks += numbers.length
       const sent = numbers.filter((number) => number <= used).map((blockNumber) => ({ sender: KEY, blockNumber }))
-      const none = { fees: [], transfers: [], outflows: [], authorizations: [], failedWithdrawals: [], events: [] }
+      const none = { fees: [], transfers: [], outflows: [], failedWithdrawals: [], events: [] }
       const blocks = numbers.map((number) => stateAt(number, 0).block)
       return { watching, blocks, ...none, sent: sent as never }
     },

@@ -198,8 +198,7 @@ describe('cron routes', () => {
       [
         {
           ...passes,
-          payments: () =>
-            Promise.reject(new ChainFault('https://rpc.example/v2/SECRETKEY says no', { retryable: true })),
+          payments: () => Promise.reject(new ChainFault('https://rpc.example/v2/SECRETKEY says no')),
         },
         503,
       ],

@@ -116,7 +116,7 @@ describe('the signed-in wallet', () => {
       assert.equal((await sync(walletOf(1), { txHash: hashOf('x') })).status, byTransaction, kind)
       assert.equal((await sync(walletOf(1), { nodeId: '5' })).status, byNodeId, kind)
     }
-    outcome = new ChainFault('no answer', { retryable: true })
+    outcome = new ChainFault('no answer')
     assert.equal((await sync(walletOf(1), { nodeId: '5' })).status, 503)
   })
 

@@ -11,6 +11,7 @@ import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { rescan } from '../../src/operator/acts/rescan.ts'
 import type { Rule } from '../chain/false-provider.ts'
 import { lieBody, type Told, type Wire } from '../follower/lies.ts'
+import { authorize, carry } from '../support/authorizations.ts'
 import { endLies, startAlone, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
@@ -261,6 +262,20 @@ test('T32: a thief’s transaction under a stranger’s name is found by its non
     assert.equal(await audited(world, 'leftOut'), 1)
     const [told] = await world.pool`SELECT subject FROM audit WHERE action = 'foreignTransaction'`
     assert.equal(told?.subject, txHash)
+  }))
+
+test('an authorization of our key, in any transaction, is reported, and its nonce adopted', () =>
+  onProvenChain(async ({ world }) => {
+    await payBesideOthers(world)
+    await world.settle()
+    const nonce = Number(await world.chain.rpc('eth_getTransactionCount', [world.at(1), 'latest']))
+    await carry(world, 12, [await authorize(world, 1, { nonce })])
+    const paid = await payBesideOthers(world)
+    assert.ok((await runs(world, 5, isMinted(world, paid.txHash))) <= 5)
+    assert.deepEqual([await audited(world, 'leftOut'), await audited(world, 'proofFailed')], [0, 0])
+    const events = await world.pool`SELECT detail ->> 'sender' AS sender FROM audit WHERE action = 'foreignTransaction'`
+    assert.deepEqual([...events], [{ sender: world.at(1) }])
+    assert.equal(await audited(world, 'nonceTakenOver'), 1)
   }))
 
 test('while the only provider contradicts a block, nothing of it is filed, with a report', async () => {

@@ -2,14 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  FINAL_DEPTH,
-  firmHeight,
-  isBelievedAlone,
-  leastFinal,
-  tracesCount,
-  weakest,
-} from '../../src/domain/finality.ts'
+import { FINAL_DEPTH, firmHeight, leastFinal, tracesCount, trustsOne, weakest } from '../../src/domain/finality.ts'
 import type { Proof } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
@@ -35,20 +28,23 @@ test('the final block is the lowest that any provider reports, and a lone voice 
 })
 
 const TRUST = [true, false]
+const chains = [1, 2, 3].map((length) => ({ providers: { length } }))
 
 test('traces count if two providers agree, or if the operator trusts the only one', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
-      [1, 2, 3].map((providers) => tracesCount(providers, { trustsProvider })),
+      chains.map((chain) => tracesCount(chain, { trustsProvider })),
       [trustsProvider, true, true],
     )
 })
 
-test('a single provider is believed if blocks have no proofs and the operator trusts it', () => {
+test('a single provider is trusted alone if blocks have no proofs and the operator says so', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
-      [null, 'proven' as const, 'agreed' as const].map((mode) => isBelievedAlone(mode, { trustsProvider })),
-      [false, false, trustsProvider],
+      chains.flatMap((chain) =>
+        [null, 'proven' as const, 'agreed' as const].map((mode) => trustsOne(chain, mode, { trustsProvider })),
+      ),
+      [...[false, false, trustsProvider], ...Array<boolean>(6).fill(false)],
     )
 })
 

@@ -3,22 +3,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { turnDigest } from '../../src/chain/digest.ts'
+import { firstBlocksOfTurns, pendingTurns } from '../../src/domain/rounds/due-turns.ts'
+import { turnFate } from '../../src/domain/rounds/payouts.ts'
 import {
   CREDITS_PER_ROUND_MAX,
-  type CreditTerms,
   type DueCohort,
   type PayableCohort,
   planRound,
-  seedOf,
   shareTurns,
-  termsAt,
-  turnAmountWei,
-} from '../../src/domain/credit.ts'
-import { turnFate } from '../../src/domain/payouts.ts'
+} from '../../src/domain/rounds/round-plan.ts'
+import { boundsNeeded } from '../../src/domain/rounds/terms.ts'
+import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../../src/domain/rounds/turn-amounts.ts'
 import { chooseCohort, chooseSharedCohort, firstTurnDue } from '../../src/domain/schedule.ts'
-import { boundsNeeded } from '../../src/domain/terms.ts'
 import { payoutBpsAt, type TierVersion } from '../../src/domain/tiers.ts'
-import { firstBlocksOfTurns, pendingTurns } from '../../src/domain/turns.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
 import * as plans from './plans.ts'

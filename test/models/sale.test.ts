@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { listedBy } from '../../src/domain/judgement.ts'
-import { byPlace } from '../../src/domain/sale/place.ts'
+import { byPosition } from '../../src/domain/sale/position.ts'
 import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
 import { cases } from '../support/property.ts'
 import { type History, histories, toCode } from './histories.ts'
@@ -77,7 +77,7 @@ test('a price that another tier sells, or has in its grace, is refused', () => {
         const candidate = { tierId: 't1', priceWei: valueWei, onSale }
         const model = priceOwner(sale, candidate, block.time)
         const code = refuseTierVersion(versions, candidate, block.time)
-        assert.equal(code?.by ?? null, model?.tierId ?? null)
+        assert.equal(code?.otherId ?? null, model?.tierId ?? null)
         if (model !== null) assert.equal(code?.kind, model.inGrace ? 'priceInGrace' : 'priceTaken')
       }
     }
@@ -113,7 +113,7 @@ test('places are taken in the order of the chain', () => {
   const payment = fc.record({ block: fc.nat(2), txIndex: fc.nat(2), innerIndex: fc.nat(2) })
   const compare = (a: { block: number; txIndex: number; innerIndex: number }, b: typeof a) => {
     const at = ({ block, txIndex, innerIndex }: typeof a) => ({ blockNumber: block, txIndex, innerIndex })
-    const order = byPlace(at(a), at(b))
+    const order = byPosition(at(a), at(b))
     assert.equal(Math.sign(order), comesBefore(a, b) ? -1 : comesBefore(b, a) ? 1 : 0)
   }
   fc.assert(fc.property(payment, payment, compare), { numRuns: cases(500) })

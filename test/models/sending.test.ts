@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { feeLimits, offerFees } from '../../src/domain/fees.ts'
-import { authorizationsHeld } from '../../src/domain/nonces.ts'
-import type { Authorization, BlockFees, NonceUse } from '../../src/domain/observed.ts'
+import type { BlockFees } from '../../src/domain/observed.ts'
 import { isRefundSafe, judgeRefund } from '../../src/domain/refund-safety.ts'
 import { decideSend, type Outstanding, type SendView, whyStuck } from '../../src/domain/send.ts'
 import { cases } from '../support/property.ts'
 import * as fees from './fees.ts'
-import { counting, type Use } from './nonces.ts'
 import * as refunds from './refunds.ts'
 
 const GWEI = 10n ** 9n
@@ -76,41 +74,13 @@ test('a stuck transaction has the first of the reasons that apply', () => {
   }
 })
 
-test('an authorization uses a nonce if it is its account’s next one at its place', () => {
-  const use = fc.record({
-    sender: fc.constantFrom('0xa', '0xb'),
-    nonce: fc.nat(4),
-    blockNumber: fc.nat(2),
-    txIndex: fc.nat(2),
-  })
-  const compare = (known: [string, number][], sent: Use[], listed: Use[]) => {
-    // A transaction is of one sender.
-    const places = new Set<string>()
-    const once = sent.filter(({ blockNumber, txIndex }) => {
-      const place = `${blockNumber} ${txIndex}`
-      return !places.has(place) && places.add(place)
-    })
-    const marked = listed.map((one, place) => ({ ...one, txHash: `0x${place}` }))
-    const code = authorizationsHeld(
-      new Map(known) as unknown as Parameters<typeof authorizationsHeld>[0],
-      once as unknown as NonceUse[],
-      marked as unknown as Authorization[],
-    )
-    const found = code.map((one) => Number((one as unknown as { txHash: string }).txHash.slice(2)))
-    assert.deepEqual(found, counting(new Map(known), once, listed))
-  }
-  const known = fc.array(fc.tuple(fc.constantFrom('0xa', '0xb'), fc.nat(2)), { maxLength: 2 })
-  const uses = fc.array(use, { maxLength: 6 })
-  fc.assert(fc.property(known, uses, uses, compare), { numRuns: cases(3_000) })
-})
-
 test('a refund is safe once a final block is later than the end of every signed mint', () => {
   const compare = (signed: number | null, lost: number | null, time: number | null, paid: number | null) => {
     const final = time === null ? null : { number: 50, time }
     const one = { mintsUntil: [signed, lost].filter((until) => until !== null), block: paid }
     const code = judgeRefund({
       ...{ final, signedUntil: signed, lostUntil: lost, blockNumber: paid },
-      ...{ proof: 'proven', believesOne: false },
+      ...{ proof: 'proven', trustsOne: false },
     })
     const model = {
       safeAfter: refunds.safeAfter(one),

@@ -9,7 +9,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
 import type { Account } from '../../src/operator/acts/books/account.ts'
 import { readStatement, type Statement, statementCsv } from '../../src/operator/acts/books/statement.ts'
-import { refundPayment } from '../../src/operator/acts/refunds/refund.ts'
+import { refundPayment } from '../../src/operator/acts/refunds/record.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n

@@ -1,13 +1,11 @@
 // The source of a nonce: the ledger itself, unless all providers contradict it for long or the operator does.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { readWatching } from '../../src/db/sale/payment-wallets.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { listStuck, takeOverNonce } from '../../src/operator/acts/transactions.ts'
 import { AHEAD_BLOCKS, agreedNonce } from '../../src/passes/steps/nonce.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
-import { authorize, carry } from '../support/authorizations.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, type World } from '../support/world.ts'
 
@@ -121,31 +119,6 @@ test('the operator frees a stuck sender immediately, and cannot free one that is
   await world.payments()
   await world.settle()
   await isOneNode(world, payment)
-})
-
-test('our key’s authorization in any transaction uses its nonce: the mint follows, with an alarm', async () => {
-  const [nonce, ahead, told] = [await nonceNow(), await audited('nonceAhead'), await audited('foreignTransaction')]
-  const payment = await paid()
-  await world.payments()
-  await world.chain.rpc('anvil_dropTransaction', [(await lastAttempt(world)).hash])
-  const other = { chainId: world.chain.chainId + 1 }
-  const lists = [await authorize(world, 1, { nonce, ...other }), await authorize(world, 1, { nonce: nonce + 1 })]
-  await carry(world, 12, lists)
-  await world.payments()
-  assert.equal((await lastAttempt(world)).nonce, nonce, 'one for another chain and one of a later nonce do not hold')
-  await carry(world, 12, [await authorize(world, 1, { nonce })])
-  assert.equal(await nonceNow(), nonce + 1)
-  await world.settle()
-  assert.equal((await lastAttempt(world)).nonce, nonce + 1)
-  await isOneNode(world, payment)
-  assert.equal(await audited('nonceAhead'), ahead)
-  assert.equal((await audited('foreignTransaction')) - told, 1)
-})
-
-test('a follower knows our accounts’ nonces from the start, also that it knows none of one', async () => {
-  await world.settle()
-  const { nonces } = await readWatching(world.pool, [world.at(1), world.at(19)])
-  assert.deepEqual([nonces?.[world.at(1)], nonces?.[world.at(19)]], [await nonceNow(), null])
 })
 
 test('one of two providers reports it for the followed block, too: it is never taken over', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { jsonRows } from '../../src/db/core/sql.ts'
-import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
+import { seedOf, turnAmountWei } from '../../src/domain/rounds/turn-amounts.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { mapBounded } from '../../src/lib/parallel.ts'
 import { verifyLedger } from '../../src/operator/acts/books/verify.ts'

@@ -3,7 +3,7 @@
 // stays the same.
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
-import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/payouts.ts'
+import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/rounds/payouts.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { namingPresent, ROOMY_SETUP } from '../support/factory.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'

@@ -6,7 +6,7 @@ import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { previewExpel, previewMinter, previewRefill } from '../../src/operator/acts/owner.ts'
-import { refundPayment } from '../../src/operator/acts/refunds/refund.ts'
+import { refundPayment } from '../../src/operator/acts/refunds/record.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, standingOf } from '../support/world.ts'
 import { attack, balanceOf, nodesOf, type Stage, senderAt } from './stage.ts'
 

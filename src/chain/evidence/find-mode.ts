@@ -1,6 +1,6 @@
 // Finds out whether blocks of this chain can be proven: their headers, their lists of transactions and receipts, and accounts. It asks every provider
 // for the same blocks. A single one of several shows nothing: it could make up a block, or spoil one.
-import { VOICES } from '../../domain/finality.ts'
+import { voicesNeeded } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
@@ -31,7 +31,7 @@ interface ProviderBlock {
 
 /** Creates the search for the mode. All reads through the same providers share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
-  const voices = Math.min(VOICES, providers.length)
+  const voices = voicesNeeded(providers.length)
 
   /** What the providers give for a height, if enough of them name the same block; null if they do not, or do not answer. */
   async function blocksAt(number: number): Promise<ProviderBlock[] | null> {

@@ -3,7 +3,7 @@
 // result.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
-import type { Authorization, BlockFees, ObservedRange, Proof, Watching } from '../../domain/observed.ts'
+import type { BlockFees, ObservedRange, Proof, Watching } from '../../domain/observed.ts'
 import { codesIn } from '../../domain/payers/referrals.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
@@ -20,7 +20,6 @@ import { isUnsigned } from '../prove/transaction.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireTransaction } from '../rpc/wire.ts'
 import { fields, header, list, NO_BLOOM, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
-import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf, otherFees } from './block-fees.ts'
 import { byBlock, isDoubtful, type LoggedBlock, ledgerLogs, rangeLogs, spareQuiet } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
@@ -38,8 +37,6 @@ type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 interface SeenBlock extends LoggedBlock {
   /** The block's fees; null if they do not matter, because enough newer blocks follow in the range. */
   fees: BlockFees | null
-  /** The transactions that carry authorizations, no matter who signed the authorizations. */
-  carriers: Carrier[]
   relevant: SeenTransaction[]
   /** The transactions that could have an effect (see `mayAct`), and what backs each of them. */
   acting: readonly WireTransaction[]
@@ -96,9 +93,7 @@ export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundn
   /** Reads what is still needed for these blocks, and assembles the range. */
   async function complete(addresses: WatchedAddresses, blocks: readonly SeenBlock[], suspects = NO_BLOCKS) {
     const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, suspects }, addresses, blocks)
-    const [carriers, transactions] = [blocks.flatMap((one) => one.carriers), blocks.flatMap((one) => one.relevant)]
-    const authorizations = await readAuthorizations(rpc, addresses, { carriers, transactions })
-    return assemble(addresses, blocks, { ...read, authorizations })
+    return assemble(addresses, blocks, read)
   }
 
   return {
@@ -185,18 +180,15 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   if (entries.length === 0 && isFilled(answer as Fields))
     throw new ChainFault(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
-  const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
     const raw = fields<'from' | 'to'>(entry, 'transaction')
-    const authorizations = authorizationsOf(entry)
-    if (authorizations.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: authorizations })
     if (!concerns(raw.from, raw.to)) continue
     relevant.push({ ...placeTransaction(entry, head, index), isUnsigned: isUnsigned(entry) })
   }
   const logsFromRange = logsByBlock && (logsByBlock.get(head.hash) ?? [])
   const logs = isDoubtful(bloomCheck, head, entries.length, logsFromRange) ? null : (logsFromRange ?? [])
   const fees = isOurs && feesOf(head, entries, isOurs)
-  return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+  return { header: head, fees, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
 /** A transaction at its place in a block. Within its block, it need not say where it is. */
@@ -258,11 +250,7 @@ function checkPlaces(blocks: readonly SeenBlock[], logsByBlock: ReadonlyMap<Hash
   }
 }
 
-function assemble(
-  addresses: WatchedAddresses,
-  blocks: readonly SeenBlock[],
-  read: Outcomes & { authorizations: Authorization[] },
-): ObservedRange {
+function assemble(addresses: WatchedAddresses, blocks: readonly SeenBlock[], read: Outcomes): ObservedRange {
   const { factory: _, ...watching } = addresses
   const range: ObservedRange = {
     watching,
@@ -271,7 +259,6 @@ function assemble(
     transfers: [],
     outflows: [],
     sent: [],
-    authorizations: read.authorizations,
     failedWithdrawals: [],
     events: [],
   }

@@ -1,6 +1,7 @@
 // Finds out whether the contract's bounds let the distributor pay what the credit terms need.
-import type { CreditTerms } from '../../domain/credit.ts'
-import { type BoundsGwei, boundsNeeded } from '../../domain/terms.ts'
+
+import { type BoundsGwei, boundsNeeded } from '../../domain/rounds/terms.ts'
+import type { CreditTerms } from '../../domain/rounds/turn-amounts.ts'
 import type { Address } from '../../domain/units.ts'
 import type { ContractReader } from '../../ports/chain.ts'
 

@@ -5,7 +5,7 @@ import { chunks, mapBounded } from '../../lib/parallel.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../../ports/chain.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
 import { readStorageRoot } from '../evidence/logs/storage-root.ts'
-import { canTrace } from '../evidence/trace/transaction.ts'
+import { haveTraces } from '../evidence/trace/block.ts'
 import { askEach, type ReadOptions, type Rpc, type RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, requestView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
@@ -193,6 +193,6 @@ async function readWalletFacts(rpc: Rpc, factory: Address, wallet: Address): Ret
     minter: address(readView('minter', minter)),
     distributor: address(readView('distributor', distributor)),
     hasCode,
-    isTraceable: hasCode && (await canTrace(rpc, wallet)),
+    isTraceable: hasCode && (await haveTraces(rpc)),
   }
 }

@@ -6,12 +6,12 @@ import { inTimeOrNull } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import type { BuyerReading, Readings } from '../../ports/chain.ts'
 import { agreedState } from '../evidence/state/state.ts'
-import { createBlockTracer } from '../evidence/trace/block.ts'
+import { haveTraces } from '../evidence/trace/block.ts'
 import { readView, viewCall } from '../factory/calls.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
-import { header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { header, quantity, safeNumber } from '../rpc/wire.ts'
 
 /** Milliseconds that the answer may wait for the chain. It is short, because a buyer is waiting, and can pay without the answer. */
 const BUDGET_MS = 2_000
@@ -89,18 +89,9 @@ async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
   }
 }
 
-/** Creates a check that is true if a recent block can be traced and, if there are several providers, two of them agree on its trace. */
-export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tracesAgree'] {
-  const trace = createBlockTracer(rpc.providers, { timeoutMs: BUDGET_MS })
+/** Creates a check that is true if traces work now. */
+export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tracesWork'] {
   const cache = new Cache<boolean>({ clock, weightMax: 1 })
-  const readNow = async () => {
-    const limit = { timeoutMs: BUDGET_MS, attempts: 1 }
-    const head = quantity(await rpc.request('eth_blockNumber', [], limit), 'block number')
-    const at = header(await rpc.request('eth_getBlockByNumber', [settledBelow(head), false], limit))
-    return (await trace(at, [])) !== null
-  }
-  return async () => cache.get('', TRACES_MS, async () => (await inTimeOrNull(2 * BUDGET_MS, readNow)) ?? false)
+  const read = () => haveTraces(rpc, { timeoutMs: BUDGET_MS, attempts: 1 })
+  return async () => cache.get('', TRACES_MS, async () => (await inTimeOrNull(2 * BUDGET_MS, read)) ?? false)
 }
-
-/** The block two below the head, because providers may lag behind each other by a block or two. */
-const settledBelow = (head: bigint) => toQuantity(Math.max(1, Number(head) - 2))

@@ -117,7 +117,7 @@ export function createReadings(options: ReadingsOptions): Readings {
 
     nodesOf: (owner) => nodesOf(owner, () => viewNow('nodesOf', [owner])),
     buyer: createBuyerReading(rpc, factory, clock),
-    tracesAgree: createTraceReading(rpc, clock),
+    tracesWork: createTraceReading(rpc, clock),
   }
 }
 

@@ -1,9 +1,8 @@
 // Probes one provider: its chain, its head, its final block, how far back it has states, and whether it serves logs. It asks only this provider, and
 // asks once. Throws a ChainFault if the provider does not answer.
-import type { Address, Hash } from '../../domain/units.ts'
+import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
-import type { BlockRef } from '../../ports/chain.ts'
-import { readBlockTransfers } from '../evidence/trace/block.ts'
+import { tracesBlocks } from '../evidence/trace/block.ts'
 import { isOfKind } from './kinds.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'
@@ -12,9 +11,6 @@ import { count, header, toQuantity } from './wire.ts'
 const TIMEOUT_MS = 5_000
 /** Numbers of blocks after which nodes usually prune states; 128 is geth's default. */
 const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
-
-/** How many blocks we search for one that has transactions. */
-const FILLED_WITHIN = 20
 
 export interface Head {
   number: number
@@ -48,8 +44,7 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
     const logs = await answers(rpc, 'eth_getLogs', [{ address: factory, blockHash: hash }])
-    const fullBlock = await filledBlock(rpc, number)
-    const traces = (await readBlockTransfers(rpc, { at: fullBlock ?? { number, hash }, wallets: [] })) !== null
+    const traces = await tracesBlocks(rpc)
     return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traces }
   } finally {
     await rpc.close()
@@ -60,16 +55,6 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
 async function answers(rpc: Rpc, method: string, params: readonly unknown[]): Promise<boolean> {
   const reply = await rpc.call(method, params)
   return reply.ok && isOfKind(method, reply.result)
-}
-
-/** The newest block that has transactions; null if there is none near the head. We need one, because any node can trace an empty block. */
-async function filledBlock(rpc: Rpc, head: number): Promise<BlockRef | null> {
-  for (let number = head; number > Math.max(0, head - FILLED_WITHIN); number--) {
-    const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(number), false])
-    const { hash, transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { hash?: string; transactions?: unknown[] }
-    if (hash && transactions && transactions.length > 0) return { number, hash: hash as Hash }
-  }
-  return null
 }
 
 async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {

@@ -3,7 +3,7 @@
 // if a provider may have accepted it.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { canAgree } from '../../domain/finality.ts'
 import { leastGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../../ports/chain.ts'
@@ -61,7 +61,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
     async estimate(call) {
       const first = await estimateBy(rpc, { self, factory }, call)
-      if (first.kind === 'ok' || rpc.providers.length < VOICES) return first
+      if (first.kind === 'ok' || !canAgree(rpc)) return first
       // The contract refuses what is wrong, so one provider's yes is tried, and a no counts only if all say it.
       const others = await ofEach(rpc, (one) => estimateBy(one, { self, factory }, call))
       return others.find((one) => one?.kind === 'ok') ?? first

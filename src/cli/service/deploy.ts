@@ -14,7 +14,7 @@ import {
 } from '../../chain/factory/deploy.ts'
 import { addressOfKey } from '../../chain/pages/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
-import { floorFor } from '../../domain/terms.ts'
+import { floorFor } from '../../domain/rounds/terms.ts'
 import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'
 import { ChainFault } from '../../ports/faults.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -177,8 +177,8 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
   return [
     'Deploying the node factory',
     `  chain            ${chainId}`,
-    `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
-    `  costs at most    ${formatEther(costMaxWei)} ether`,
+    `  deployer         ${deployer}, has ${formatEther(balanceWei)} ETH`,
+    `  costs at most    ${formatEther(costMaxWei)} ETH`,
     `  owner            ${setup.owner}`,
     `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,

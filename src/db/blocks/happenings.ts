@@ -65,9 +65,9 @@ export function happeningsOf(
 ): Happening[] {
   const incoming = [...payments, ...dust.map((one) => ({ ...one, codes: null }))] // The ledger stores no codes for dust.
   return [
-    ...blocks.map(({ number, hash }) => entry(number, 'header', ['block', hash])),
+    ...blocks.map(({ number, hash }) => happening(number, 'header', ['block', hash])),
     ...incoming.map(({ blockNumber, txHash, wallet, from, valueWei, succeeded, codes }) => ({
-      ...entry(blockNumber, 'transactions', [
+      ...happening(blockNumber, 'transactions', [
         'payment',
         txHash,
         wallet,
@@ -79,21 +79,21 @@ export function happeningsOf(
       paidBy: txHash,
     })),
     ...countGroups(zero).map(([{ blockNumber, wallet }, count]) =>
-      entry(blockNumber, 'transactions', ['zeroTransfers', wallet, count]),
+      happening(blockNumber, 'transactions', ['zeroTransfers', wallet, count]),
     ),
     ...outflows.map(({ blockNumber, txHash, wallet, to, succeeded, valueWei }) =>
-      entry(blockNumber, 'transactions', ['outflow', txHash, wallet, to, succeeded ? valueWei : 0n]),
+      happening(blockNumber, 'transactions', ['outflow', txHash, wallet, to, succeeded ? valueWei : 0n]),
     ),
     ...events.flatMap((event) => {
       const fields = fieldsOf(event)
-      return fields ? [entry(event.blockNumber, 'receipts', fields)] : []
+      return fields ? [happening(event.blockNumber, 'receipts', fields)] : []
     }),
   ]
 }
 
 type Fields = readonly (string | number | bigint | null)[]
 
-const entry = (blockNumber: number, part: Happening['part'], fields: Fields): Happening => ({
+const happening = (blockNumber: number, part: Happening['part'], fields: Fields): Happening => ({
   blockNumber,
   part,
   paidBy: null,

@@ -1,5 +1,5 @@
 // One consistent view of the whole ledger for the duration of a read. The cursor does not move in this view.
-import type { Cursor } from '../blocks/blocks.ts'
+import type { DatedBlock } from '../../domain/observed.ts'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
 /** Runs reads that all see the ledger as of the first of them. Writes in it fail. */
@@ -12,13 +12,10 @@ export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promi
   })
 }
 
-/** The block of a ledger's state. */
-export type Place = Cursor
-
 /** The last followed block before a time, from the stored headers; null if they do not reach back that far. */
-export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {
+export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<DatedBlock | null> {
   // Headers are stored without gaps up to the cursor, and their times rise. So the latest header before the time is the last block before it.
-  const [row] = await sql<Place[]>`
+  const [row] = await sql<DatedBlock[]>`
     SELECT number, hash, time FROM blocks WHERE time < ${time} ORDER BY number DESC LIMIT 1`
   return row ?? null
 }

@@ -67,14 +67,14 @@ export async function readAcceptedPayments(sql: Sql, extent: Extent): Promise<Pa
   return await readQueue(sql, sql`p.state = 'accepted'`, extent)
 }
 
-/** Accepted payments in other tiers than these. Unless `believes`, leaves out those that rest on one provider's word. */
+/** Accepted payments in other tiers than these. Unless `trustsOne`, leaves out those that rest on one provider's word. */
 export async function readMintablePayments(
   sql: Sql,
-  { believes, exceptTiers }: { believes: boolean; exceptTiers: readonly number[] },
+  { trustsOne, exceptTiers }: { trustsOne: boolean; exceptTiers: readonly number[] },
   extent: Extent,
 ): Promise<Payment[]> {
   const isElsewhere = sql`(t.tier_no = ANY(${[...exceptTiers]}::int[])) IS NOT TRUE`
-  const where = sql`p.state = 'accepted' AND ${isElsewhere} ${believes ? sql`` : sql`AND NOT ${isBelieved(sql)}`}`
+  const where = sql`p.state = 'accepted' AND ${isElsewhere} ${trustsOne ? sql`` : sql`AND NOT ${isBelieved(sql)}`}`
   return await readQueue(sql, where, extent)
 }
 

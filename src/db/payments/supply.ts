@@ -1,21 +1,21 @@
 // The places of tiers: what is sold, what undecided payments reserve, and what a supply or the contract's cap leaves. Hold the tier's lock (lock-order.ts)
 // while you count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/judgement.ts'
-import type { Place } from '../../domain/sale/place.ts'
+import type { PaymentPosition } from '../../domain/sale/position.ts'
 import { selectTier, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readTierVersions } from '../sale/tiers.ts'
 
 /** An undecided payment with its position on the chain. It reserves a place until it is old. */
-export interface Undecided extends Place {
+export interface Undecided extends PaymentPosition {
   id: number
   proof: string | null
   isOld: boolean
 }
 
 /** The places of a tier that are taken. */
-export interface Places {
+export interface TakenPlaces {
   /** How many nodes there are, whatever their origin, and payments accepted or being minted. */
   sold: number
   undecided: Undecided[]
@@ -62,7 +62,7 @@ export async function countPlaces(
   sql: Sql,
   tierNos?: readonly number[],
   versions?: readonly TierVersion[],
-): Promise<Map<number, Places>> {
+): Promise<Map<number, TakenPlaces>> {
   if (tierNos?.length === 0) return new Map()
   const all = versions ?? (await readTierVersions(sql))
   const numbers = tierNos ?? [...new Set(all.map(({ tierNo }) => tierNo))]
@@ -85,7 +85,7 @@ export async function countPlaces(
 }
 
 /** A tier that has a supply or a cap, or had one before, with its places. */
-export interface LimitedTier extends Places {
+export interface LimitedTier extends TakenPlaces {
   tierNo: number
   /** Null if it has none now. */
   supply: number | null
@@ -107,7 +107,7 @@ export async function readLimitedTiers(
 }
 
 /** A tier's places. The caller holds its lock. */
-export const countPlacesOf = async (sql: Sql, tierNo: number): Promise<Places> =>
+export const countPlacesOf = async (sql: Sql, tierNo: number): Promise<TakenPlaces> =>
   (await countPlaces(sql, [tierNo])).get(tierNo) ?? { sold: 0, undecided: [], early: [], reserved: 0 }
 
 /** The undecided payments of each of these tiers: those whose amount selects the tier in their block, and those that are early for its step. */
@@ -135,7 +135,7 @@ async function readUndecided(
  * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
  * the followed block, because a raise counts only from its block on. A supply lowered ahead may be below what is sold; then what is sold is shown.
  */
-export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
+export function tiersNow(sql: Sql, places: ReadonlyMap<number, TakenPlaces>): Fragment {
   const of = [...places.values()]
   const [soldOf, reservedOf] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
   return sql`SELECT t.*, sold, reserved, cap, least(own, cap) AS most,

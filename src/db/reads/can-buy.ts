@@ -8,7 +8,7 @@ import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { findDenied } from '../payments/deny-list.ts'
 import { permissionColumns } from '../payments/payers.ts'
-import { readWalletUse, type WalletUse } from '../payments/places.ts'
+import { readWalletUse, type WalletUse } from '../payments/wallet-use.ts'
 import { readAllocations, readUsed } from '../sale/allowlists.ts'
 
 /** We read at most this many waiting payments. No wallet may have so many nodes. */
@@ -28,7 +28,7 @@ export interface BuyerStanding {
 
 /** Reads the standing of a wallet, using only indexes on the wallet. */
 export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedTier): Promise<BuyerStanding> {
-  const [use, listing, waiting, entry, [permissions]] = await Promise.all([
+  const [use, listing, waiting, denial, [permissions]] = await Promise.all([
     readWalletUse(sql, wallet, tier.tierNo),
     readListed(sql, wallet, tier),
     readWaiting(sql, wallet),
@@ -36,7 +36,7 @@ export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedT
     sql<{ signedIn: boolean; allowed: boolean }[]>`SELECT ${permissionColumns(sql, wallet)}`,
   ])
   const { signedIn = false, allowed = false } = permissions ?? {}
-  return { use, listed: listing, waiting, denied: entry !== null, signedIn, allowed }
+  return { use, listed: listing, waiting, denied: denial !== null, signedIn, allowed }
 }
 
 async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }: ListedTier): Promise<Listed | null> {

@@ -76,7 +76,7 @@ export async function readStats(sql: Sql): Promise<Stats> {
 }
 
 /** A tier, as the API shows it. */
-export interface TierRow {
+export interface ShownTier {
   id: string
   label: string
   priceWei: string
@@ -98,9 +98,9 @@ export async function readTierIds(sql: Sql): Promise<string[]> {
 }
 
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
-export async function readTiers(sql: Sql): Promise<{ tiers: TierRow[] }> {
+export async function readTiers(sql: Sql): Promise<{ tiers: ShownTier[] }> {
   const places = await countPlaces(sql)
-  const tiers = await sql<Omit<TierRow, 'planned'>[]>`
+  const tiers = await sql<Omit<ShownTier, 'planned'>[]>`
     SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
       holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
       holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",

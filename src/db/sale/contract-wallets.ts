@@ -1,13 +1,13 @@
 // Who may buy by an internal call: the modes, each in force from a block on, and the contracts that the operator allows. Every instance judges by
 // these rows; settings cannot override them.
-import type { ContractWalletMode, ModeEntry } from '../../domain/payers/payer.ts'
+import type { ContractWalletMode, ModeFrom } from '../../domain/payers/payer.ts'
 import { readCursor } from '../blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../core/state.ts'
 import { notedAddresses } from './noted-addresses.ts'
 
 /** A mode, with who entered it and when (ISO 8601). */
-export interface ModeRow extends ModeEntry {
+export interface ModeRow extends ModeFrom {
   enteredAt: string
   enteredBy: string
 }
@@ -25,7 +25,7 @@ export async function lockModes(sql: Sql): Promise<void> {
 }
 
 /** Adds a mode, or replaces the mode for the same block. Must be called under `lockModes`. */
-export async function insertMode(sql: Sql, { mode, fromBlock }: ModeEntry, enteredBy: string): Promise<void> {
+export async function insertMode(sql: Sql, { mode, fromBlock }: ModeFrom, enteredBy: string): Promise<void> {
   await sql`
     INSERT INTO contract_wallet_modes (mode, from_block, entered_by) VALUES (${mode}, ${fromBlock}, ${enteredBy})
     ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, entered_by = excluded.entered_by, entered_at = now()`

@@ -39,32 +39,18 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/**
- * What we look for in blocks: the wallets, the accounts with pending transactions (of other instances' keys too), the prices of tiers, and the nonces
- * that the ledger knows, with null for each of `accounts` of which it knows none.
- */
-export async function readWatching(sql: Sql, accounts: readonly Address[] = []): Promise<Watching> {
+/** What we look for in blocks: the wallets, the accounts with pending transactions (of other instances' keys too), and the prices of tiers. */
+export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<
-    {
-      wallets: Watching['wallets'] | null
-      signers: Address[] | null
-      lowest: string | null
-      nonces: Watching['nonces'] | null
-      wholeTo: number | null
-    }[]
+    { wallets: Watching['wallets'] | null; signers: Address[] | null; lowest: string | null; wholeTo: number | null }[]
   >`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
-      (SELECT min(price_wei)::text FROM tiers) AS lowest, (SELECT read_whole_to FROM ledger_state) AS "wholeTo",
-      (SELECT json_object_agg(sender, coalesce(
-          greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state <> 'pending')),
-          (SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender))))
-        FROM sender_bases b FULL JOIN (SELECT unnest(${[...accounts]}::text[]) AS sender
-          UNION SELECT sender FROM outbox WHERE state = 'pending') a USING (sender)) AS nonces`
-  const { wallets, signers, lowest = null, nonces, wholeTo } = row ?? {}
+      (SELECT min(price_wei)::text FROM tiers) AS lowest, (SELECT read_whole_to FROM ledger_state) AS "wholeTo"`
+  const { wallets, signers, lowest = null, wholeTo } = row ?? {}
   const leastWei = dustBound(lowest === null ? null : BigInt(lowest))
-  return { wallets: wallets ?? [], signers: signers ?? [], leastWei, nonces: nonces ?? {}, wholeTo: wholeTo ?? -1 }
+  return { wallets: wallets ?? [], signers: signers ?? [], leastWei, wholeTo: wholeTo ?? -1 }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads continue. */

@@ -1,6 +1,6 @@
 // The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only an entry that is not in force yet can
 // be removed. Every instance uses these rows; settings cannot override them.
-import type { CreditTerms } from '../../domain/credit.ts'
+import type { CreditTerms } from '../../domain/rounds/turn-amounts.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** An entry, with who entered it. `enteredAt` is ISO 8601. */

@@ -8,7 +8,7 @@ import {
   type TierTerms,
   termsOf,
 } from '../../domain/sale/changes.ts'
-import type { Place } from '../../domain/sale/place.ts'
+import type { PaymentPosition } from '../../domain/sale/position.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 
@@ -85,9 +85,13 @@ export async function insertTierPlan(
   return await insertTier(sql, plan, { fromBlock: null, fromTime, names, madeWith, enteredBy })
 }
 
-/** Inserts the terms of a tier, and nothing else that `terms` may carry, with the columns of their entry. */
-async function insertTier(sql: Sql, terms: TierTerms, entry: { readonly [column: string]: unknown }): Promise<number> {
-  const row = { ...termsOf(terms), ...entry }
+/** Inserts the terms of a tier, and nothing else that `terms` may carry, with further columns. */
+async function insertTier(
+  sql: Sql,
+  terms: TierTerms,
+  further: { readonly [column: string]: unknown },
+): Promise<number> {
+  const row = { ...termsOf(terms), ...further }
   const [numbering] = await sql<{ version: number }[]>`
     INSERT INTO tiers (version, live, entered_at, ${sql.unsafe(namesOf(row))})
     SELECT (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${row.tierId}), false, clock_timestamp(), ${sql.unsafe(namesOf(row))}
@@ -166,7 +170,7 @@ const rowOf = (row: object) =>
 export async function openSteps(
   sql: Sql,
   tierId: string,
-  { blockNumber, txIndex, innerIndex }: Place,
+  { blockNumber, txIndex, innerIndex }: PaymentPosition,
 ): Promise<string[]> {
   const rows = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block, tx_index, inner_index)
@@ -176,8 +180,8 @@ export async function openSteps(
 }
 
 /** Where the last payment is, in the order of the chain, that took one of the tier's places. Only for a tier that has sold a place. */
-export async function readLastSale(sql: Sql, tierId: string): Promise<Place> {
-  const [row] = await sql<Place[]>`
+export async function readLastSale(sql: Sql, tierId: string): Promise<PaymentPosition> {
+  const [row] = await sql<PaymentPosition[]>`
     SELECT block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex" FROM payments
     WHERE tier_id = ${tierId} AND state IN ('accepted', 'minting', 'minted') ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT 1`
   return row ?? Promise.reject(new Error(`no payment took a place of ${tierId}`))

@@ -1,6 +1,6 @@
 // The outbox: every intent to send, and every signed transaction, stored before we send it. The outcome of an intent is written only when its block
 // is followed.
-import type { NonceUse } from '../../domain/observed.ts'
+import type { SenderTransaction } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
@@ -123,8 +123,6 @@ export interface KnownNonces {
   next: number
   /** The lowest nonce that we assigned and no followed block has used: the first pending intent's, or `next` if none is pending. */
   followed: number
-  /** The signer account's next nonce as of the followed blocks. It is below `followed` if a reorganisation freed a nonce below the pending intents. */
-  shown: number
 }
 
 /** SQL: a signer account's nonce after the last one in a followed block, or its base if that is higher. Null if the ledger has neither. */
@@ -134,13 +132,12 @@ const shownNonce = (sql: Sql, sender: Address) => sql`greatest(
 
 /** Reads what the ledger knows about a signer account's nonces; null if there is nothing. */
 export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
-  const [row] = await sql<{ next: number | null; waiting: number | null; shown: number | null }[]>`
+  const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
     SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
-      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next, ${shownNonce(sql, sender)} AS shown,
+      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next,
       (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending') AS waiting`
   if (row == null || row.next === null) return null
-  const nextFollowed = row.waiting ?? row.next
-  return { next: row.next, followed: nextFollowed, shown: row.shown ?? nextFollowed }
+  return { next: row.next, followed: row.waiting ?? row.next }
 }
 
 /** Sets a signer account's base, the nonce from which we know its transactions, as of a followed block. */
@@ -190,22 +187,22 @@ export interface MinedSend {
  */
 export async function recordMined(
   sql: Sql,
-  uses: readonly NonceUse[],
+  sent: readonly Omit<SenderTransaction, 'type' | 'proof'>[],
   signers: readonly Address[],
 ): Promise<{ settled: MinedSend[]; foreign: Hash[] }> {
-  if (uses.length === 0) return { settled: [], foreign: [] }
+  if (sent.length === 0) return { settled: [], foreign: [] }
   const settledSends = await sql<MinedSend[]>`
     UPDATE outbox o SET
       state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
       block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
       fee_wei = r."feeWei", value_wei = r."valueWei", to_address = r."to"
-    FROM jsonb_to_recordset(${jsonRows(uses)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
+    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
       "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
     LEFT JOIN outbox_attempts a ON a.tx_hash = r."txHash"
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const ownHashes = new Set(settledSends.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
-  const foreign = uses.filter((tx) => signers.includes(tx.sender) && !ownHashes.has(tx.txHash))
+  const foreign = sent.filter((tx) => signers.includes(tx.sender) && !ownHashes.has(tx.txHash))
   if (foreign.length > 0)
     await sql`
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,

@@ -1,7 +1,7 @@
 // Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
 // payment that is otherwise in order, so no rule is written twice. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../judgement.ts'
-import type { Place } from '../sale/place.ts'
+import type { PaymentPosition } from '../sale/position.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, isoOf, type Wei, wei } from '../units.ts'
 import type { ContractWalletMode, PayerCode } from './payer.ts'
@@ -10,7 +10,7 @@ import type { ContractWalletMode, PayerCode } from './payer.ts'
 const TRANSFER_GAS = 21_000n
 
 /** A wallet's payment that is not judged yet, or waits for room. */
-export interface WaitingPayment extends Place {
+export interface WaitingPayment extends PaymentPosition {
   valueWei: Wei
   /** Unix seconds. */
   blockTime: number
@@ -154,8 +154,10 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
 function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
-  const entry = { ...facts.listed, used: facts.listed.used + waiting }
-  return [{ check: 'allowlist', passes: wouldPass(facts, { listed: [entry] }) === true, root, limit, used: entry.used }]
+  const listed = { ...facts.listed, used: facts.listed.used + waiting }
+  return [
+    { check: 'allowlist', passes: wouldPass(facts, { listed: [listed] }) === true, root, limit, used: listed.used },
+  ]
 }
 
 /** True if all checks pass, false if one fails, null otherwise. */
@@ -182,6 +184,7 @@ function wouldPass({ from, tier }: BuyerFacts, overrides: Partial<PaymentFacts>)
     walletMax: 1,
     tierNodes: 0,
     tierInFlight: 0,
+    supply: null,
     sold: 0,
     reserved: 0,
     mayOpen: false,

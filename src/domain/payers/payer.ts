@@ -9,7 +9,7 @@ export const CONTRACT_WALLET_MODES = ['hold', 'proven', 'all'] as const
 export type ContractWalletMode = (typeof CONTRACT_WALLET_MODES)[number]
 
 /** A mode as entered, in force from this block on. */
-export interface ModeEntry {
+export interface ModeFrom {
   mode: ContractWalletMode
   fromBlock: number
 }
@@ -45,18 +45,18 @@ export type PayerFacts =
       allowed: boolean
     }
 
-/** The mode in force at a block. Before the first entry, everything is held. */
-export function modeAt(entries: readonly ModeEntry[], block: number): ContractWalletMode {
-  return entries.findLast(({ fromBlock }) => fromBlock <= block)?.mode ?? 'hold'
+/** The mode in force at a block. Before the first mode, everything is held. */
+export function modeAt(modes: readonly ModeFrom[], block: number): ContractWalletMode {
+  return modes.findLast(({ fromBlock }) => fromBlock <= block)?.mode ?? 'hold'
 }
 
 /**
  * The mode by which a payment is judged: its own block's mode, or the current mode if that allows more. So a more permissive mode also helps buyers
  * who are waiting.
  */
-export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
-  const modes = [modeAt(entries, paidIn), modeAt(entries, now)]
-  return (['all', 'proven'] as const).find((mode) => modes.includes(mode)) ?? 'hold'
+export function modeFor(modes: readonly ModeFrom[], paidIn: number, now: number): ContractWalletMode {
+  const both = [modeAt(modes, paidIn), modeAt(modes, now)]
+  return (['all', 'proven'] as const).find((mode) => both.includes(mode)) ?? 'hold'
 }
 
 type Evidence = Record<string, string | number | boolean | null>

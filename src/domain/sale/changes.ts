@@ -42,16 +42,16 @@ export type Unfit =
   | { kind: 'closing' }
   /** It needs a holding, and names no token. */
   | { kind: 'holding' }
-  /** It opens after a tier (`by`) that does not exist or has no supply, or after itself, directly or through other steps. */
-  | { kind: 'ladder'; by: string }
-  /** Step `by` opens after this tier, which would have no supply. */
-  | { kind: 'awaited'; by: string }
-  /** Step `by` is on sale and has opened after this tier, so its supply cannot be raised. */
-  | { kind: 'raised'; by: string }
-  /** Tier `by` is on sale at that price. */
-  | { kind: 'priceTaken'; by: string }
-  /** That price still buys tier `by` until a block time. */
-  | { kind: 'priceInGrace'; by: string; untilTime: number }
+  /** It opens after a tier (`otherId`) that does not exist or has no supply, or after itself, directly or through other steps. */
+  | { kind: 'ladder'; otherId: string }
+  /** Step `otherId` opens after this tier, which would have no supply. */
+  | { kind: 'awaited'; otherId: string }
+  /** Step `otherId` is on sale and has opened after this tier, so its supply cannot be raised. */
+  | { kind: 'raised'; otherId: string }
+  /** Tier `otherId` is on sale at that price. */
+  | { kind: 'priceTaken'; otherId: string }
+  /** That price still buys tier `otherId` until a block time. */
+  | { kind: 'priceInGrace'; otherId: string; untilTime: number }
 
 /** A version, with or without a first block. */
 type Known<Row extends StoredVersion = StoredVersion> = Row | (Omit<Row, 'fromBlock'> & { fromBlock: null })
@@ -78,9 +78,9 @@ export function readChanges<Row extends StoredVersion>(
 ): Changes<Row> {
   const read: Changes<Row> = { fit: [], unfit: [] }
   const versionsSoFar: Known<Row>[] = [...versions]
-  for (const plan of plans.toSorted(byEntry)) {
+  for (const plan of plans.toSorted(byEffectOfAll)) {
     // What was stored for a later time, while this change was due and not followed yet, does not count.
-    const earlier = versionsSoFar.filter((version) => byEntry(version, plan) < 0)
+    const earlier = versionsSoFar.filter((version) => byEffectOfAll(version, plan) < 0)
     const before = latestOf(earlier.filter(({ tierId }) => tierId === plan.tierId))
     const version = before && resolve(before, plan)
     const why: Unfit | null = version ? refuseVersion(earlier, version) : { kind: 'noTier' }
@@ -93,10 +93,10 @@ export function readChanges<Row extends StoredVersion>(
   return read
 }
 
-type Entry = Pick<StoredVersion, 'tierNo' | 'version' | 'fromTime' | 'enteredAt'>
+type Timed = Pick<StoredVersion, 'tierNo' | 'version' | 'fromTime' | 'enteredAt'>
 
 /** The order in which changes of all tiers take effect. */
-const byEntry = (a: Entry, b: Entry): number =>
+const byEffectOfAll = (a: Timed, b: Timed): number =>
   a.fromTime - b.fromTime ||
   (a.tierNo === b.tierNo ? a.version - b.version : a.enteredAt.localeCompare(b.enteredAt) || a.tierNo - b.tierNo)
 
@@ -106,8 +106,8 @@ function resolve<Row extends StoredVersion>(
   plan: PlannedChange<Row>,
 ): ResolvedChange<Row>['version'] {
   const changes = Object.fromEntries(plan.names.map((name) => [name, plan[name]]))
-  const place = plan.names.includes('opensAfter') ? plan.opened : before.opened
-  return { ...plan, ...mergeTerms(termsOf(before), changes), graceSec: plan.graceSec, opened: place }
+  const opened = plan.names.includes('opensAfter') ? plan.opened : before.opened
+  return { ...plan, ...mergeTerms(termsOf(before), changes), graceSec: plan.graceSec, opened }
 }
 
 /** The terms of a version, without what belongs to its entry. */
@@ -146,16 +146,16 @@ function refuseLadder(earlier: readonly Known[], { tierId, opensAfter, supply }:
   const before = inForce.get(tierId)
   if (opensAfter !== null) {
     const precursor = opensAfter === tierId ? undefined : inForce.get(opensAfter)
-    if (!precursor || precursor.supply === null) return { kind: 'ladder', by: opensAfter }
+    if (!precursor || precursor.supply === null) return { kind: 'ladder', otherId: opensAfter }
     let step: Known | undefined = precursor
     for (let rungs = inForce.size; step && rungs > 0; rungs--) {
-      if (step.tierId === tierId) return { kind: 'ladder', by: opensAfter }
+      if (step.tierId === tierId) return { kind: 'ladder', otherId: opensAfter }
       step = inForce.get(step.opensAfter ?? '')
     }
   }
   const steps = [...inForce.values()].filter((step) => step.opensAfter === tierId && step.tierId !== tierId)
   const [waiting] = supply === null ? steps : []
-  if (waiting) return { kind: 'awaited', by: waiting.tierId }
+  if (waiting) return { kind: 'awaited', otherId: waiting.tierId }
   const open = steps.find(({ onSale, opened }) => onSale && opened !== null)
-  return open && (supply ?? 0) > (before?.supply ?? 0) ? { kind: 'raised', by: open.tierId } : null
+  return open && (supply ?? 0) > (before?.supply ?? 0) ? { kind: 'raised', otherId: open.tierId } : null
 }

@@ -76,12 +76,8 @@ function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedR
     ranges
       .flatMap(pick)
       .filter(({ blockNumber }) => blockNumber <= last.number)
-      .toSorted(
-        (a, b) =>
-          a.blockNumber - b.blockNumber ||
-          (a.logIndex ?? a.txIndex) - (b.logIndex ?? b.txIndex) ||
-          a.txIndex - b.txIndex,
-      )
+      // Of one transaction we read the entries in their order.
+      .toSorted((a, b) => a.blockNumber - b.blockNumber || (a.logIndex ?? a.txIndex) - (b.logIndex ?? b.txIndex))
   const blocks = ranges.flatMap((range) => range.blocks.filter(({ number }) => number < last.number))
   return {
     isSurveyed: true,
@@ -90,7 +86,6 @@ function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedR
     transfers: inOrder((range) => range.transfers),
     outflows: inOrder((range) => range.outflows),
     sent: inOrder((range) => range.sent),
-    authorizations: inOrder((range) => range.authorizations),
     failedWithdrawals: inOrder((range) => range.failedWithdrawals),
     events: inOrder((range) => range.events),
   }

@@ -1,7 +1,7 @@
 // Parses what callers send: addresses, ids, limits, hashes. Owns the syntax of every input, and never asks the ledger or the chain. Refuses
 // everything that is not exactly right, and never trims, rounds or guesses.
 import { ENTRIES_MAX } from '../../db/reads/public-api.ts'
-import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
+import { TURNS_PER_ROUND_MAX } from '../../domain/rounds/round-plan.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 
@@ -20,6 +20,11 @@ export function parseAddress(value: unknown, checksum: (address: Address) => str
 /** A positive whole number up to 2^256 - 1, in its canonical spelling. */
 export function parseId(value: unknown): bigint | Refusal {
   return parsePositive(value) ?? refuse('badId')
+}
+
+/** A block's number. */
+export function parseBlock(value: unknown): bigint | Refusal {
+  return parsePositive(value) ?? refuse('badBlock')
 }
 
 /** A chain node id in a body: a decimal string, or a number that is a safe integer. */

@@ -101,7 +101,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 }
 
 /** Facts besides the answer that decide how we send it. */
-function conditionsOf({ raw, cookies }: Call, sessionCookie: string): ConditionalRequest {
+export function conditionsOf({ raw, cookies }: Call, sessionCookie: string): ConditionalRequest {
   return {
     ifNoneMatch: raw.headers['if-none-match'],
     accepted: raw.headers['accept-encoding']?.toString() ?? '',

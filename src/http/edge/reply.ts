@@ -174,7 +174,7 @@ async function sendCached(
   if (response.encoding && response.encoding !== 'identity') reply.header('content-encoding', response.encoding)
   const { contentType = JSON_TYPE } = route
   if (route.policy) reply.header('content-security-policy', route.policy)
-  reply.header('content-type', contentType).send(200, response.body)
+  reply.header('content-type', contentType).send(outcome.status ?? 200, response.body)
 }
 
 function sendDownload(reply: Reply, { stream, filename, contentType }: Download): void {

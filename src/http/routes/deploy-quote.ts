@@ -72,7 +72,7 @@ export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'oper
 
 /** True if we may believe what traces say about senders. */
 export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean =>
-  tracesCount(operator.chain.providers.length, operator.rules)
+  tracesCount(operator.chain, operator.rules)
 
 /** Why the offered tier is not on sale now; null if it is. A closed tier counts as off sale. */
 function whyNotNow({ state, soldOut, waits }: Pick<QuotedTier, 'state' | 'soldOut'> & { waits: Wait | null }) {

@@ -58,7 +58,7 @@ export const meReferrals = ({ queryReplica }: Tools): Route => ({
 async function readOwn(sql: Sql, wallet: Address) {
   const codes = await readReferralsOf(sql, wallet)
   if (codes.length === 0) return []
-  const lines = await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true, payee: wallet })
+  const lines = await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true, payee: wallet })
   return codes.map((of) => {
     const line = lines.find(({ code }) => code === of.code) ?? NOTHING
     const { count, valueWei, earnedWei, takenBackWei, paidWei, waitingWei, dueWei } = line

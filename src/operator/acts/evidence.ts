@@ -2,7 +2,7 @@
 // gives up proofs that providers still return, so an operator cannot make the service believe a lie by mistake.
 import { readMode, setMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { foundInWords, VOICES } from '../../domain/finality.ts'
+import { canAgree, foundInWords } from '../../domain/finality.ts'
 import { EVIDENCE_MODES, type EvidenceMode } from '../../domain/observed.ts'
 import type { ChainRead, LedgerDb } from '../../ports/contexts.ts'
 import { type OperatorRefusal, refuseAct } from '../act.ts'
@@ -49,14 +49,18 @@ export const setEvidence = defineAct({
     if (!support)
       return refuseAct('notYet', 'The providers do not agree on the recent blocks at the moment: try again.')
     if (support.mode !== mode) return refuseAct('conflict', `No change: ${foundInWords(support)}.`)
-    const restsOn = mode === 'proven' ? 'proven' : chain.providers.length >= VOICES ? 'agreed' : 'believed'
+    const restsOn = mode === 'proven' ? 'proven' : canAgree(chain) ? 'agreed' : 'believed'
     const change = { before: inForce.mode, after: mode, found: foundInWords(support), restsOn } as const
     if (dryRun) return { dryRun, ...change }
     await inTransaction(pool, (sql) => setMode(sql, mode, { by: actor.name, requestId: actor.requestId, reason }))
     return { dryRun, ...change }
   },
-  says: ({ dryRun, found, restsOn }) => `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`,
+  says: evidenceInWords,
 })
+
+function evidenceInWords({ dryRun, found, restsOn }: ChangedEvidence): string {
+  return `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`
+}
 
 const RESTS_ON = {
   proven: 'its block’s hash',

@@ -97,27 +97,27 @@ export function whyUnfit(
     case 'ladder':
       return {
         field: 'opensAfter',
-        text: `must be another tier with a supply that does not wait for this one, and ${why.by} is not.`,
+        text: `must be another tier with a supply that does not wait for this one, and ${why.otherId} is not.`,
       }
     case 'awaited':
-      return { field: null, text: `Tier ${why.by} opens once this one is sold out: it needs a supply.` }
+      return { field: null, text: `Tier ${why.otherId} opens once this one is sold out: it needs a supply.` }
     case 'raised':
       return {
         field: null,
-        text: `Tier ${why.by} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
+        text: `Tier ${why.otherId} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
       }
     case 'priceTaken': {
-      const later = latestOf(plans.filter((one) => one.tierId === why.by && one.fromTime <= fromTime))
+      const later = latestOf(plans.filter((one) => one.tierId === why.otherId && one.fromTime <= fromTime))
       const isOn = later
         ? `will be on sale at that price from ${timeInWords(later.fromTime, nowSec())}`
         : 'is on sale at that price'
-      return { field: null, text: `Tier ${why.by} ${isOn}, and the amount is what selects the tier.` }
+      return { field: null, text: `Tier ${why.otherId} ${isOn}, and the amount is what selects the tier.` }
     }
     case 'priceInGrace': {
       const until = timeInWords(why.untilTime, nowSec())
       return {
         field: null,
-        text: `That price still buys tier ${why.by} until ${until} (block time), because it was that tier’s price until recently.`,
+        text: `That price still buys tier ${why.otherId} until ${until} (block time), because it was that tier’s price until recently.`,
       }
     }
   }

@@ -15,7 +15,7 @@ import {
   type TierPlan,
   type TierRow,
 } from '../../db/sale/tiers.ts'
-import { creditMaxWei } from '../../domain/credit.ts'
+import { creditMaxWei } from '../../domain/rounds/turn-amounts.ts'
 import {
   type Changes,
   isTooLate,
@@ -80,8 +80,8 @@ export interface EnteredTier {
   notes: string[]
 }
 
-/** What is entered: a new tier with all its terms, or the terms that a change names. */
-export interface TierEntry {
+/** What the operator proposes to enter: a new tier with all its terms, or the terms that a change names. */
+export interface TierProposal {
   tierId: string
   /** The terms of a new tier; null for a change. */
   first: TierTerms | null
@@ -126,14 +126,14 @@ const shownSupply = ({ supply }: TierRow, soldCount: number) => (supply === null
 
 export function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
   const { fit, unfit } = readChanges(rows, plans)
-  const viewOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
+  const plannedOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
     ...{ tierId, version, fromTime, enteredAt, enteredBy },
   })
   const views = [
-    ...fit.map(({ before, version }) => ({ ...viewOf(version), says: inWords(before, version), unfit: null })),
+    ...fit.map(({ before, version }) => ({ ...plannedOf(version), says: inWords(before, version), unfit: null })),
     ...unfit.map(({ plan, why }) => {
       const { text } = whyUnfit(why, versionsOf(fit), plan.fromTime)
-      return { ...viewOf(plan), says: plan.names.join(', '), unfit: withFieldNames(text) }
+      return { ...plannedOf(plan), says: plan.names.join(', '), unfit: withFieldNames(text) }
     }),
   ]
   return views.sort((a, b) => a.fromTime - b.fromTime || a.enteredAt.localeCompare(b.enteredAt))
@@ -146,22 +146,22 @@ export async function enterTier(
   { sql, actor, record }: Changing,
   deps: TierContext,
   dryRun: boolean,
-  propose: (rows: readonly TierRow[]) => Omit<TierEntry, 'dryRun'> | OperatorRefusal,
+  propose: (rows: readonly TierRow[]) => Omit<TierProposal, 'dryRun'> | OperatorRefusal,
 ): Promise<EnteredTier | OperatorRefusal> {
   if (!dryRun) await lockTierTable(sql)
   const wait = await refuseWhileMending(sql)
   if (wait) return wait
   const now = await readNow(deps, sql, { lock: !dryRun })
-  const proposed = propose(await readTierVersions(sql))
-  if (isOperatorRefusal(proposed)) return proposed
-  const entry = { ...proposed, dryRun }
-  const { tierId, fromTime } = entry
+  const change = propose(await readTierVersions(sql))
+  if (isOperatorRefusal(change)) return change
+  const proposal = { ...change, dryRun }
+  const { tierId, fromTime } = proposal
   if (fromTime !== null && isTooLate(fromTime, now.time, nowSec())) return tooLate()
   // Read under the tier's lock, because a step may have opened just now.
-  const tierNo = entry.first?.tierNo ?? (await tierNoOf(sql, tierId))
+  const tierNo = proposal.first?.tierNo ?? (await tierNoOf(sql, tierId))
   if (!dryRun) await lockTiers(sql, [tierNo], { wait: true })
   const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
-  const next = nextOf(rows, plans, entry, { now: now.time, rules: deps.rules })
+  const next = nextOf(rows, plans, proposal, { now: now.time, rules: deps.rules })
   const { before, terms } = next
   const refusal =
     refusePrice(terms) ??
@@ -173,18 +173,18 @@ export async function enterTier(
   if (refusal) return refusal
   const isChange = !before || !changesNothing(before, terms)
   if (isChange && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
-  const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
-  return { tier: await viewOf(sql, tierId), changed: isChange, dryRun, notes: isChange ? notes : ['No change.'] }
+  const notes = [changeInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
+  return { tier: await readTierView(sql, tierId), changed: isChange, dryRun, notes: isChange ? notes : ['No change.'] }
 }
 
 /** @returns the row of the audit log. */
 async function store(
   sql: Sql,
   actor: Actor,
-  { entry, before, terms, time }: Next,
+  { proposal, before, terms, time }: Next,
   fromBlock: number,
 ): Promise<ActRecord> {
-  const { tierId, fromTime, changes } = entry
+  const { tierId, fromTime, changes } = proposal
   const after = fromTime === null ? terms : { ...terms, fromTime }
   if (fromTime === null) await insertTierVersion(sql, { ...terms, fromBlock, fromTime: time }, actor.name)
   else {
@@ -207,7 +207,7 @@ async function tierNoOf(sql: Sql, tierId: string): Promise<number> {
   return row?.tierNo ?? Promise.reject(new Error(`there is no tier ${tierId}`))
 }
 
-export async function viewOf(sql: Sql, tierId: string): Promise<TierView> {
+export async function readTierView(sql: Sql, tierId: string): Promise<TierView> {
   const own = (await readTierViews(sql)).find((tier) => tier.tierId === tierId)
   return own ?? Promise.reject(new Error(`there is no tier ${tierId}`))
 }
@@ -217,31 +217,31 @@ const namesOf = (changes: Partial<TierTerms>) =>
 
 type Before = Omit<TierRow, 'fromBlock'>
 interface Next {
-  entry: TierEntry
+  proposal: TierProposal
   /** The version that it follows; null for a new tier. */
   before: Before | null
   terms: TierTerms
   time: number
 }
 
-/** The terms that an entry resolves to: over what is in force at its time, by all that is planned until then. */
+/** The terms that a proposal resolves to: over what is in force at its time, by all that is planned until then. */
 function nextOf(
   rows: readonly TierRow[],
   plans: readonly TierPlan[],
-  entry: TierEntry,
+  proposal: TierProposal,
   { now, rules }: { now: number; rules: FirstSaleTerms },
 ): Next {
-  const { tierId, first, changes, fromTime } = entry
+  const { tierId, first, changes, fromTime } = proposal
   const ofTier = rows.filter((row) => row.tierId === tierId)
-  // A former entry may have asked a provider that is ahead of ours, or the chain has gone back since. The later entry still counts, after all others.
+  // A former change may have asked a provider that is ahead of ours, or the chain has gone back since. The later change still counts, after all others.
   const time = fromTime ?? Math.max(now + 1, ...rows.map((row) => row.fromTime))
   const fitting = toCome(rows, plans, time).filter((one) => one.tierId === tierId)
   const inOrder = [...ofTier, ...fitting].sort(byEffect)
   const before = inOrder.at(-1) ?? null
-  const graceSec = entry.graceSec ?? nextGraceSec(inOrder.length > 0 ? (inOrder as TierRow[]) : rows, rules)
+  const graceSec = proposal.graceSec ?? nextGraceSec(inOrder.length > 0 ? (inOrder as TierRow[]) : rows, rules)
   const terms = first ?? (before && mergeTerms(termsOf(before), changes))
   if (!terms) throw new Error(`there is no tier ${tierId}`)
-  return { entry, before, terms: { ...terms, graceSec }, time }
+  return { proposal, before, terms: { ...terms, graceSec }, time }
 }
 
 const versionsOf = (fit: Changes<TierRow>['fit']) => fit.map(({ version }) => version)
@@ -254,26 +254,26 @@ const toCome = (rows: readonly TierRow[], plans: readonly TierPlan[], time: numb
     ).fit,
   )
 
-/** Refuses an entry that does not fit at its own time, or with which a planned change would no longer fit. */
+/** Refuses a proposal that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
-  const { entry, terms, time } = next
+  const { proposal, terms, time } = next
   const dueChanges = toCome(rows, plans, time)
   const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...dueChanges]
   const version = { ...terms, fromTime: time }
   const why = refuseVersion(earlier, version)
   if (why) return refusalOf(whyUnfit(why, dueChanges, time))
   const number =
-    1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === entry.tierId).map((one) => one.version))
+    1 + Math.max(0, ...[...rows, ...plans].filter((one) => one.tierId === proposal.tierId).map((one) => one.version))
   const place =
-    earlier.findLast((one) => one.tierId === entry.tierId && one.opensAfter === terms.opensAfter)?.opened ?? null
+    earlier.findLast((one) => one.tierId === proposal.tierId && one.opensAfter === terms.opensAfter)?.opened ?? null
   const candidate = { ...version, version: number, opened: place, live: false, enteredAt: LAST, enteredBy: '' }
   const after =
-    entry.fromTime === null
+    proposal.fromTime === null
       ? readChanges([...rows, { ...candidate, fromBlock: 0 }], plans)
-      : readChanges(rows, [...plans, { ...candidate, fromBlock: null, names: namesOf(entry.changes) }])
+      : readChanges(rows, [...plans, { ...candidate, fromBlock: null, names: namesOf(proposal.changes) }])
   return refuseWorse(readChanges(rows, plans), after)
 }
-/** Later than any entry. */
+/** Later than any proposal. */
 const LAST = '9999'
 
 /** Refuses if a planned change would no longer fit. */
@@ -304,9 +304,9 @@ function changesNothing(before: Before, terms: TierTerms): boolean {
   return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
 }
 
-function doneInWords({ entry: { fromTime, dryRun }, before, terms, time }: Next, fromBlock: number): string {
+function changeInWords({ proposal: { fromTime }, before, terms, time }: Next, fromBlock: number): string {
   const from = fromTime === null ? `from block ${fromBlock}` : `from ${timeInWords(fromTime, nowSec())}`
-  return `${dryRun ? 'To enter' : 'Entered'}: ${versionInWords(before, { ...terms, fromTime: time }, from)}`
+  return versionInWords(before, { ...terms, fromTime: time }, from)
 }
 
 /** What an operator should know about a change, although it is allowed. */
@@ -326,13 +326,13 @@ async function notesOn({ contract }: FactoryRead, sql: Sql, next: Next): Promise
 }
 
 /** Terms on sale that begin after their closing sell for the rest of its grace period at most. */
-function noteOnClosing({ entry, before, terms, time }: Next): string[] {
+function noteOnClosing({ proposal, before, terms, time }: Next): string[] {
   const [{ closesAt, onSale }, from] = [terms, Math.max(time, nowSec())]
   if (!onSale || closesAt === null || closesAt > from) return []
   const end = closedFrom(terms)
   const sold =
     end > from ? `sell only until ${inUtc(end)}, when the grace period after the closing ends` : 'sell nothing'
-  if (!before || entry.changes.closesAt !== undefined)
+  if (!before || proposal.changes.closesAt !== undefined)
     return [`It closes before it begins, so these terms ${sold}. Earlier terms still buy for the grace period.`]
   const closing = `The tier ${closesAt > nowSec() ? 'closes' : 'closed'} at ${inUtc(closesAt)}`
   return [`${closing}, and this change keeps that, so these terms ${sold}. Change the closing too (0: never).`]

@@ -5,32 +5,32 @@ import type { Sql } from '../../db/core/sql.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
 import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
 import { readPayerStandings } from '../../db/payments/payers.ts'
-import { readPlaces, type TierPlaces, type WalletUse, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { lockUnchanged, type Payment } from '../../db/payments/rows.ts'
 import { type LimitedTier, readLimitedTiers, type Undecided } from '../../db/payments/supply.ts'
+import { readTierUses, type TierUse, type WalletUse, walletUse } from '../../db/payments/wallet-use.ts'
 import { readListUse } from '../../db/sale/allowlists.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { type HoldingReading, listedBy, type PaymentFacts, type Verdict } from '../../domain/judgement.ts'
-import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
+import { type CodeReading, type ModeFrom, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
-import { byPlace } from '../../domain/sale/place.ts'
-import { selectTier, type TierSelection, type TierVersion, waitsForStep, withSupply } from '../../domain/tiers.ts'
+import { byPosition } from '../../domain/sale/position.ts'
+import { lowerSupply, selectTier, type TierSelection, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
-import type { Sold } from './open-steps.ts'
+import type { Sold } from './open-ladder.ts'
 
 /** What we need to judge any payment of a run. */
 export interface JudgingBasis {
   wallets: PaymentWallet[]
   /** Who may buy by an inner call, and from which block on. */
-  modes: ModeEntry[]
+  modes: ModeFrom[]
   walletMax: number
   serviceAccounts: Address[]
   /** Block time and number of the followed block. */
   now: number
   height: number
-  /** True if there are two providers. Then one provider's word is not enough for a sale. */
-  hasSecond: boolean
+  /** True if two providers could agree. Then one provider's word is not enough for a sale. */
+  canAgree: boolean
   /** True if we believe a single provider about inner transfers. */
   trustsProvider: boolean
   /** All versions of all tiers. */
@@ -55,8 +55,8 @@ export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || !payment.succeeded || selection.kind !== 'none'
 
 /** True if a payment rests on one provider's word although we could ask two. */
-export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
-  hasSecond && proof === 'believed'
+export const restsOnOne = ({ canAgree }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
+  canAgree && proof === 'believed'
 
 /** What became of a payment. `failed`: we could not judge it. `early`: its tier may still open; its wallet's later payments do not wait. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
@@ -85,7 +85,7 @@ export async function readLedger(sql: Sql, basis: JudgingBasis, page: readonly C
     versions,
     deniedSenders: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
     decisions: await readLastVerdicts(sql, decidable),
-    places: await readPlaces(sql, wallets),
+    tierUses: await readTierUses(sql, wallets),
     // Null if another instance has followed on: then no single block shows these places.
     countedAtBlock: (await readCursor(sql))?.number === basis.height ? basis.height : null,
     tiers: await readLimitedTiers(sql, tierNos, versions),
@@ -142,13 +142,13 @@ export class PageFacts {
 
   /** How many nodes a payer may have, and how many it has, in all and of one tier. */
   useOf({ from }: Payment, tierNo: number | null): WalletUse & { walletMax: number } {
-    return { walletMax: this.#basis.walletMax, ...walletUse(this.#ledger.places.get(from) ?? [], tierNo) }
+    return { walletMax: this.#basis.walletMax, ...walletUse(this.#ledger.tierUses.get(from) ?? [], tierNo) }
   }
 
   /** What is left of a tier: its supply, how many places are sold, and how many earlier undecided payments reserve. */
   roomFor(payment: Payment, tierNo: number | null): { supply: number | null; sold: number; reserved: number } {
     const { supply = null, sold = 0, undecided: undecidedPayments = [] } = this.#tier(tierNo) ?? {}
-    const reserving = undecidedPayments.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0)
+    const reserving = undecidedPayments.filter((earlier) => !earlier.isOld && byPosition(earlier, payment) < 0)
     return { supply, sold, reserved: reserving.length }
   }
 
@@ -169,7 +169,8 @@ export class PageFacts {
       blockTime,
       sold,
       reserved,
-      selection: withSupply(selection, supply),
+      selection,
+      supply: lowerSupply(selection.kind === 'onSale' ? selection.supply : null, supply),
       listed: listedBy(selection, from, lists),
       mayOpen: this.#mayOpen(awaitedNo(basis, selection, payment), payment),
       wallets: basis.wallets.map((one) => one.wallet),
@@ -183,17 +184,17 @@ export class PageFacts {
     }
   }
 
-  /** Counts the place that a payment takes, and no longer what it reserved. */
-  count({ id, from }: Payment, outcome: Outcome, place?: TierPlaces): void {
-    const { places, lists, tiers } = this.#ledger
-    if (place) {
-      places.set(from, [...(places.get(from) ?? []), place])
-      const key = `${place.tierNo} ${from}`
+  /** Counts what a payment adds to its wallet's use and its tier's sales, and no longer what it reserved. */
+  count({ id, from }: Payment, outcome: Outcome, use?: TierUse): void {
+    const { tierUses, lists, tiers } = this.#ledger
+    if (use) {
+      tierUses.set(from, [...(tierUses.get(from) ?? []), use])
+      const key = `${use.tierNo} ${from}`
       lists.used.set(key, (lists.used.get(key) ?? 0) + 1)
     }
     const isOther = (one: Undecided) => one.id !== id
     for (const tier of tiers.values()) {
-      if (place?.tierNo === tier.tierNo) tier.sold++
+      if (use?.tierNo === tier.tierNo) tier.sold++
       if (outcome !== 'undecided') tier.undecided = tier.undecided.filter(isOther)
       if (!AGAIN.includes(outcome)) tier.early = tier.early.filter(isOther)
     }
@@ -216,7 +217,7 @@ export class PageFacts {
     const tier = this.#tier(tierNo)
     if (!tier || tier.supply === null) return false
     const mayTake = (earlier: Undecided) =>
-      byPlace(earlier, payment) < 0 && !(earlier.isOld && restsOnOne(this.#basis, earlier))
+      byPosition(earlier, payment) < 0 && !(earlier.isOld && restsOnOne(this.#basis, earlier))
     return tier.sold + [...tier.undecided, ...tier.early].filter(mayTake).length >= tier.supply
   }
 

@@ -3,15 +3,15 @@
 import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
-import type { TierPlaces } from '../../db/payments/places.ts'
 import type { Payment } from '../../db/payments/rows.ts'
+import type { TierUse } from '../../db/payments/wallet-use.ts'
 import { type Evidence, judgePayment } from '../../domain/judgement.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging } from '../../ports/contexts.ts'
 import { type Candidate, type JudgingBasis, mayBuy, type Outcome, PageFacts, readLedger } from './judge-facts.ts'
-import { tellScarce } from './open-steps.ts'
+import { tellScarce } from './open-ladder.ts'
 
 export interface Judged {
   candidate: Candidate
@@ -20,8 +20,8 @@ export interface Judged {
 
 interface Decision extends Judged {
   verdictRow?: VerdictRow
-  /** The place that the payment takes. */
-  place?: TierPlaces
+  /** What the payment adds to its wallet's use. */
+  use?: TierUse
 }
 
 interface VerdictRow {
@@ -67,7 +67,7 @@ function decideInOrder(page: readonly Candidate[], facts: PageFacts): Decision[]
       ? { candidate, outcome: 'undecided' }
       : decide(candidate, facts)
     if (decision.outcome === 'undecided') waiting.add(payment.from)
-    facts.count(payment, decision.outcome, decision.place)
+    facts.count(payment, decision.outcome, decision.use)
     return decision
   })
 }
@@ -104,12 +104,12 @@ function acceptIfRoom(candidate: Candidate, facts: PageFacts): Decision {
 
 function accept(candidate: Candidate, evidence: Evidence, tier: TierVersion | null): Decision {
   const { payment } = candidate
-  const place = { tierNo: tier?.tierNo ?? payment.tierNo, nodes: 0, inFlight: 1 }
+  const use = { tierNo: tier?.tierNo ?? payment.tierNo, nodes: 0, inFlight: 1 }
   return {
     candidate,
     outcome: 'accepted',
     verdictRow: { verdict: 'accepted', row: rowOf(payment, evidence, tier) },
-    place,
+    use,
   }
 }
 

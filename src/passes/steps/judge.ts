@@ -11,9 +11,9 @@ import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { canAgree } from '../../domain/finality.ts'
 import { PLACELESS, retryTimeOf } from '../../domain/judgement.ts'
-import { byPlace } from '../../domain/sale/place.ts'
+import { byPosition } from '../../domain/sale/position.ts'
 import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { Killed } from '../../lib/failpoint.ts'
@@ -31,7 +31,7 @@ import {
 } from '../../ports/contexts.ts'
 import { AGAIN, type Candidate, type JudgingBasis, mayBuy, type Outcome, restsOnOne } from './judge-facts.ts'
 import { type Judged, judgePage } from './judge-page.ts'
-import { openSoldOut } from './open-steps.ts'
+import { openSoldOut } from './open-ladder.ts'
 import { agree } from './prove-released.ts'
 
 type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
@@ -100,7 +100,7 @@ export async function beginJudging(
     serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     height: cursor.number,
-    hasSecond: ctx.chain.providers.length >= VOICES,
+    canAgree: canAgree(ctx.chain),
     trustsProvider: ctx.rules.trustsProvider,
     versions: waiting.versions,
     recheckUpTo,
@@ -143,7 +143,7 @@ async function readWaiting(
   // A payment that was held as too late gets a free place before newer payments do.
   const tierNos = isAnyLate ? await readTiersWithRoom(pool, versions) : []
   const withPlace = tierNos.length > 0 ? await queues.readPaymentsWithPlace(pool, tierNos, extent) : []
-  const candidates = [...waiting, ...roomy, ...withPlace].sort(byPlace).map((payment): Candidate => {
+  const candidates = [...waiting, ...roomy, ...withPlace].sort(byPosition).map((payment): Candidate => {
     const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
     return { payment, selection: selectTier(versions, payment), ...unread }
   })

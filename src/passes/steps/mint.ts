@@ -9,8 +9,9 @@ import { readMintablePayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { termsAt } from '../../domain/credit.ts'
-import { turnFate } from '../../domain/payouts.ts'
+import { cohortToSkipFor, type OwedTurns } from '../../domain/rounds/due-turns.ts'
+import { turnFate } from '../../domain/rounds/payouts.ts'
+import { termsAt } from '../../domain/rounds/turn-amounts.ts'
 import {
   type CohortsAt,
   chooseCohort,
@@ -21,7 +22,6 @@ import {
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
 import type { FactoryCall, MinterBudget, MintOrder } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../../ports/contexts.ts'
 import type { BudgetAnswer } from '../../ports/outcomes.ts'
@@ -44,7 +44,7 @@ export interface Mintable {
   /** The settled height. */
   upToBlock: number
   /** True if one provider's word for a payment is enough. */
-  believes: boolean
+  trustsOne: boolean
 }
 
 export interface MintResult {
@@ -121,14 +121,14 @@ type Choose = (tierNo: number) => { cohort: number } | null
 /** The accepted payments for one mint. If some payments wait for a cohort, it reads as many more from tiers that have a cohort. */
 async function readAccepted(
   { pool }: LedgerDb,
-  { upToBlock, believes }: Mintable,
+  { upToBlock, trustsOne }: Mintable,
   choose: Choose,
 ): Promise<payments.Payment[]> {
   const waiting: payments.Payment[] = []
   const exceptTiers: number[] = []
   // Ends, because each time around at least one more tier is excluded.
   for (;;) {
-    const page = await readMintablePayments(pool, { believes, exceptTiers }, { upToBlock, limit: MINT_BATCH_MAX })
+    const page = await readMintablePayments(pool, { trustsOne, exceptTiers }, { upToBlock, limit: MINT_BATCH_MAX })
     const lacking = page.filter(({ tierNo }) => tierNo !== null && choose(tierNo) === null)
     if (page.length < MINT_BATCH_MAX || lacking.length === 0) return [...waiting, ...page]
     waiting.push(...lacking)

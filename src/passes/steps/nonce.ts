@@ -7,7 +7,7 @@ import { writeAudit } from '../../db/core/state.ts'
 import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { voicesNeeded } from '../../domain/finality.ts'
 import type { SignerAccount } from '../../ports/chain.ts'
 import type { ChainRead, LedgerDb, Logging } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
@@ -63,7 +63,7 @@ async function beginWatching(
   })
   if (isWatched)
     ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
-  return isWatched ? { next: nonce, followed: nonce, shown: nonce } : null
+  return isWatched ? { next: nonce, followed: nonce } : null
 }
 
 /** The account's nonce in the followed block's state, if a provider proves it and another one has that block. */
@@ -83,9 +83,9 @@ interface Ahead {
 /** Reports a higher nonce once, and checks again in each run. Accepts the nonce after AHEAD_BLOCKS, or when the operator confirms it. */
 async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, finding: Ahead): Promise<NonceReading> {
   const { ledgerNonces, now, at } = finding
-  const entry = await readNonceAhead(ctx.pool, sender.address)
+  const ahead = await readNonceAhead(ctx.pool, sender.address)
   // If we recorded it on a fork that is gone, we count from the start again.
-  const since = entry && entry.sinceBlock <= cursor.number ? entry : null
+  const since = ahead && ahead.sinceBlock <= cursor.number ? ahead : null
   if (!since) await note(ctx, { sender, cursor }, finding)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
   if (isDue && at !== null && at > ledgerNonces.followed)
@@ -129,7 +129,7 @@ async function takeOver(
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
   const answers = nonces.filter((nonce) => nonce !== null)
   const [first = null, ...others] = answers
-  return answers.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
+  return answers.length >= voicesNeeded(nonces.length) && others.every((other) => other === first) ? first : null
 }
 
 /** The lowest nonce; null if no provider answered. */

@@ -1,5 +1,5 @@
 // Plans the due round. For each due cohort, the turns that are not owed are skipped first; then come the turns to pay, each by the terms and the seed
-// of its own time. amountBy (follower/seeds.ts) computes the amounts with turnAmountWei (domain/credit.ts). The operator's preview shows the same
+// of its own time. amountBy (follower/seeds.ts) computes the amounts with turnAmountWei (domain/rounds/turn-amounts.ts). The operator's preview shows the same
 // plan that the credit pass sends.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
@@ -11,22 +11,20 @@ import type { SeedWait } from '../../db/nodes/seed-waits.ts'
 import { readAcceptedPayments } from '../../db/payments/queues.ts'
 import { lockTermsForReading, readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
+import type { LedgerCohort } from '../../domain/replay.ts'
+import { cohortToSkipFor, pendingTurns } from '../../domain/rounds/due-turns.ts'
+import type { NotOwedWindow } from '../../domain/rounds/payouts.ts'
 import {
-  type CreditTerms,
   type DueCohort,
   type PayableCohort,
   planRound,
   type RoundPlan,
   shareTurns,
-  type Turn,
   type TurnBounds,
-  termsAt,
-} from '../../domain/credit.ts'
-import type { NotOwedWindow } from '../../domain/payouts.ts'
-import type { LedgerCohort } from '../../domain/replay.ts'
+} from '../../domain/rounds/round-plan.ts'
+import { type CreditTerms, type Turn, termsAt } from '../../domain/rounds/turn-amounts.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
-import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
 import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../../ports/contexts.ts'
 

@@ -2,14 +2,14 @@
 // the block, or the ledger was in another mode.
 
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
-import { readMode } from '../../db/blocks/evidence.ts'
+import { isProven, readMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { readBelievedPayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
-import { isBelievedAlone, VOICES } from '../../domain/finality.ts'
+import { canAgree, trustsOne } from '../../domain/finality.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import { compareTransfers } from '../../mending/compare.ts'
+import { compareBlock } from '../../mending/compare.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, TrustRules } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
 
@@ -19,10 +19,10 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules & TrustRules> & L
 const TOLD_AFTER_SEC = 120
 
 /**
- * Proves accepted payments that rest on one provider's word, unless that word is enough. @returns true if it is (`believesOne`).
+ * Proves accepted payments that rest on one provider's word, unless that word is enough. @returns true if it is.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
-  if (await believesOne(ctx)) return true
+  if (await readTrustsOne(ctx)) return true
   for (const payment of await readBelievedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })) {
     if (run.outOfTime()) return false
     await prove(ctx, cursor, payment)
@@ -30,14 +30,13 @@ export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunL
   return false
 }
 
-/** True if one provider's word is enough: it is the only one, the operator trusts it, and blocks of this chain cannot be proven. */
-export async function believesOne({ pool, chain, rules }: ProveContext): Promise<boolean> {
-  if (chain.providers.length >= VOICES) return false
-  return isBelievedAlone((await readMode(pool))?.mode ?? null, rules)
-}
+/** True if one provider's word is enough on this ledger. */
+export const readTrustsOne = async ({ pool, chain, rules }: ProveContext): Promise<boolean> =>
+  trustsOne(chain, (await readMode(pool))?.mode ?? null, rules)
 
 async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Payment): Promise<void> {
-  const proven = await compareTransfers(ctx, cursor, { number: payment.blockNumber, hash: payment.blockHash })
+  const block = { number: payment.blockNumber, hash: payment.blockHash }
+  const proven = (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
   if (!proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
 }
 
@@ -48,7 +47,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Paymen
 export async function proveSender(ctx: ProveContext, paymentId: number): Promise<void> {
   const cursor = await readCursor(ctx.pool)
   const [payment] = await inTransaction(ctx.pool, (sql) => payments.lockPayments(sql, [paymentId]))
-  if (cursor && payment && !(await believesOne(ctx))) await prove(ctx, cursor, payment)
+  if (cursor && payment && !(await readTrustsOne(ctx))) await prove(ctx, cursor, payment)
 }
 
 /**
@@ -62,7 +61,7 @@ export async function agree(
 ): Promise<boolean> {
   const { pool, chain } = ctx
   const { txHash, from, wallet, valueWei, blockNumber, blockHash, blockTime } = payment
-  const tx = chain.providers.length < VOICES ? null : await orNull(chain.minedTransaction(txHash))
+  const tx = canAgree(chain) ? await orNull(chain.minedTransaction(txHash)) : null
   const isSame = tx?.from === from && tx.to === wallet && tx.valueWei === valueWei && tx.succeeded === payment.succeeded
   if (isSame && tx.blockHash === blockHash && tx.blockTime === blockTime) {
     await payments.noteProof(pool, { blockHash, txHashes: [txHash] }, 'agreed')

@@ -5,7 +5,7 @@ import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
 import { readLedgerCounters } from '../../db/nodes/nodes.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
-import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
+import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/rounds/round-plan.ts'
 import { wei } from '../../domain/units.ts'
 import type { FactoryCall } from '../../ports/chain.ts'
 import type {

@@ -18,7 +18,7 @@ export const NO_READINGS: HttpDeps['readings'] = {
   ...{ node: nothing, cover: nothing, distributorBalanceWei: nothing, paused: nothing },
   ...{ maxPerWallet: nothing, nodesOf: nothing },
   buyer: async () => unread,
-  tracesAgree: async () => false,
+  tracesWork: async () => false,
 }
 
 /** An object all of whose methods fail like a chain that does not answer, except these fields. */

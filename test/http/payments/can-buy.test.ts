@@ -28,7 +28,7 @@ describe('the checks before a purchase', () => {
       asked++
       return reading
     }
-    const readings = { buyer, tracesAgree: async () => traced } as Partial<Readings>
+    const readings = { buyer, tracesWork: async () => traced } as Partial<Readings>
     service = await startService({ listen: true, readings: readings as Readings })
     await insertSmallLedger(service.sql)
   })

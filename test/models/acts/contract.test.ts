@@ -1,8 +1,8 @@
-// Entries of a round: what src/domain/turns.ts plans for a cohort the contract takes, and it could skip or pay no further turn.
+// Entries of a round: what src/domain/rounds/due-turns.ts plans for a cohort the contract takes, and it could skip or pay no further turn.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pendingTurns } from '../../../src/domain/turns.ts'
+import { pendingTurns } from '../../../src/domain/rounds/due-turns.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './contract.ts'
 

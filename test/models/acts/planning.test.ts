@@ -9,7 +9,7 @@ import {
   type RoundPlan,
   shareTurns,
   type TurnBounds,
-} from '../../../src/domain/credit.ts'
+} from '../../../src/domain/rounds/round-plan.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './planning.ts'
 

@@ -81,7 +81,7 @@ const rowsOf = ({ terms, windows }: model.Ledger): Rows => ({
 
 function depsOf(sql: Sql, { heads }: model.Ledger) {
   const asks = (time: number | null) => async () => {
-    if (time === null) throw new ChainFault('no answer', { retryable: true })
+    if (time === null) throw new ChainFault('no answer')
     return { number: 100, hash: word(100), time }
   }
   // The chain is what the first that answers tells.

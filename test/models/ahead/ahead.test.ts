@@ -35,7 +35,7 @@ test('planned changes become the versions that the rules name, or do not fit for
         model.unfit.map(({ plan: { tierId, version } }) => [tierId, version]),
       )
       for (const [n, { why }] of code.unfit.entries()) {
-        const said = { by: null, untilTime: null, ...why }
+        const said = { otherId: null, untilTime: null, ...why }
         const reasons = model.unfit[n]?.reasons ?? []
         assert.ok(
           reasons.some((one) => isDeepStrictEqual(one, said)),

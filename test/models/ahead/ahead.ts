@@ -89,7 +89,7 @@ function graceOf(versions: readonly Version[], tierId: string): { version: Versi
 /** Why a change does not fit, with the tier at fault and until when it is. */
 export interface Unfit {
   kind: 'noTier' | 'closing' | 'holding' | 'ladder' | 'awaited' | 'raised' | 'priceTaken' | 'priceInGrace'
-  by: string | null
+  otherId: string | null
   untilTime: number | null
 }
 
@@ -104,12 +104,12 @@ interface Asked {
   before: Version[]
   opened: readonly Step[]
 }
-type Fault = { by: string | null; untilTime?: number }
+type Fault = { otherId: string | null; untilTime?: number }
 /** Each fault that a rule finds. A reading may name any of them. */
 type Rule = (asked: Asked) => Fault[]
 
-const tiersOf = (versions: Version[]): Fault[] => versions.map((one) => ({ by: one.tierId }))
-const faultIf = (isBroken: boolean, by: string | null = null): Fault[] => (isBroken ? [{ by }] : [])
+const tiersOf = (versions: Version[]): Fault[] => versions.map((one) => ({ otherId: one.tierId }))
+const faultIf = (isBroken: boolean, otherId: string | null = null): Fault[] => (isBroken ? [{ otherId }] : [])
 
 const closing: Rule = ({ terms: { opensAt, closesAt } }) =>
   faultIf(opensAt !== null && closesAt !== null && closesAt <= opensAt)
@@ -151,7 +151,7 @@ const priceInGrace: Rule = ({ terms, others, before, time }) => {
       ({ version: { terms: their } }) => their.onSale && their.priceWei === terms.priceWei,
     )
     const untilTime = Math.max(0, ...ofPrice.map(({ until }) => until))
-    return time < untilTime ? [{ by: tierId, untilTime }] : []
+    return time < untilTime ? [{ otherId: tierId, untilTime }] : []
   })
 }
 
@@ -170,7 +170,7 @@ const RULES: [Unfit['kind'], Rule][] = [
 function whyUnfit(asked: Asked): Unfit[] {
   for (const [kind, rule] of RULES) {
     const faults = rule(asked)
-    if (faults.length > 0) return faults.map(({ by, untilTime = null }) => ({ kind, by, untilTime }))
+    if (faults.length > 0) return faults.map(({ otherId, untilTime = null }) => ({ kind, otherId, untilTime }))
   }
   return []
 }
@@ -197,7 +197,7 @@ function change(former: Terms, changes: Partial<Terms>): Terms {
 function take(versions: Version[], plan: Plan, opened: readonly Step[]): Version | Unfit[] {
   const before = versions.filter((one) => isEarlier(one, plan))
   const former = lastOf(before, plan.tierId)
-  if (former === undefined) return [{ kind: 'noTier', by: null, untilTime: null }]
+  if (former === undefined) return [{ kind: 'noTier', otherId: null, untilTime: null }]
   const terms = change(former.terms, plan.changes)
   const otherIds = [...new Set(before.map((one) => one.tierId))].filter((one) => one !== plan.tierId)
   const others = otherIds.map((id) => lastOf(before, id) as Version)

@@ -79,7 +79,7 @@ test('a wallet is replaced with the last planned change’s grace, and a proposa
     await tables.within(rowsOf(world, given), async (sql) => {
       await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), 50, false)`
       const walletFacts = async () => {
-        if (!world.answers) throw new ChainFault('no answer', { retryable: true })
+        if (!world.answers) throw new ChainFault('no answer')
         return { chainId: 1, minter: MINTER, distributor: account(0xa2), hasCode: false, isTraceable: true }
       }
       const deps = {

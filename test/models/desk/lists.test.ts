@@ -35,7 +35,7 @@ const actor = fc.oneof(
 /** What a provider tells of its head, and no more. */
 function depsOf(sql: Sql, provider: number | null) {
   const head = async () => {
-    if (provider === null) throw new ChainFault('no answer', { retryable: true })
+    if (provider === null) throw new ChainFault('no answer')
     return { number: provider, hash: word(provider), time: NOW }
   }
   return { pool: poolWithin(sql), chain: { head, providers: [{ head }] } } as never

@@ -214,7 +214,6 @@ test('a range is stored only if it was read for everything that the ledger looks
         failedWithdrawals: [],
         events: [],
         sent: [],
-        authorizations: [],
       }
       const context = { pool: poolWithin(sql), log: silentLog, chain: {}, minter: null, distributor: null, signers: [] }
       const expected = { number: 10, hash: word(10), time: 300 }

@@ -49,7 +49,7 @@ const drawn = fc.record({
   payments: fc.array(drawnPayment, { maxLength: 6 }),
   payouts: fc.array(drawnPayout, { maxLength: 2 }),
   period: fc.tuple(block, block),
-  believes: fc.boolean(),
+  trustsOne: fc.boolean(),
   /** The followed block. */
   head: block,
 })
@@ -152,7 +152,7 @@ async function compare(given: Drawn): Promise<void> {
   const ledger = ledgerOf(given)
   const [a, b] = given.period
   const period = { after: Math.min(a, b), upTo: Math.max(a, b) }
-  const asked = { final: b, believes: given.believes, now: timeOf(given.head) }
+  const asked = { final: b, trustsOne: given.trustsOne, now: timeOf(given.head) }
   const payee = account(1) as Address
   const [lines, due, own] = await tables.within(rowsOf(given, ledger), async (sql) => [
     await readCommissions(sql, period),

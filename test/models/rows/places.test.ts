@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
-import { readPlaces, readWalletUse, walletUse } from '../../../src/db/payments/places.ts'
 import { countPlaces, countPlacesOf } from '../../../src/db/payments/supply.ts'
+import { readTierUses, readWalletUse, walletUse } from '../../../src/db/payments/wallet-use.ts'
 import { readFigures } from '../../../src/db/reads/metrics.ts'
 import { readQuote, readTiers } from '../../../src/db/reads/public-api.ts'
-import { byPlace } from '../../../src/domain/sale/place.ts'
+import { byPosition } from '../../../src/domain/sale/position.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { type Drawn, drawn, HOLDERS, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
@@ -66,7 +66,7 @@ async function compare(given: Drawn): Promise<void> {
     assert.deepEqual(reserved, all(reserved, reservationsOf(ledger, tierId).length), `reserved of ${tierId}`)
     for (const one of ledger.payments) {
       const place = { blockNumber: one.block, txIndex: one.txIndex, innerIndex: one.innerIndex }
-      const earlier = undecided.filter((other) => !other.isOld && byPlace(other, place) < 0)
+      const earlier = undecided.filter((other) => !other.isOld && byPosition(other, place) < 0)
       assert.equal(earlier.length, reservedBefore(ledger, tierId, one), `reserved of ${tierId} before a payment`)
     }
   }
@@ -81,7 +81,7 @@ test('the places that a wallet has used are its nodes and all its payments under
     const ledger = ledgerOf(given)
     const tierIds = [...new Set(ledger.sale.versions.map(({ tierId }) => tierId))]
     await tables.within(rowsOf(ledger), async (sql) => {
-      const together = await readPlaces(sql, HOLDERS as never)
+      const together = await readTierUses(sql, HOLDERS as never)
       for (const wallet of HOLDERS) {
         const of = (tierId: string | null) => useOf(ledger, wallet, tierId)
         const { nodes: walletNodes, inFlight: walletInFlight } = of(null)

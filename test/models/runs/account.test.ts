@@ -7,7 +7,7 @@ import type { Cursor } from '../../../src/db/blocks/blocks.ts'
 import { type Pool, poolWithin } from '../../../src/db/core/sql.ts'
 import { readWatching } from '../../../src/db/sale/payment-wallets.ts'
 import { readNonceAhead, writeNonceAhead } from '../../../src/db/sends/nonce-ahead.ts'
-import type { Authorization, ObservedRange, SenderTransaction } from '../../../src/domain/observed.ts'
+import type { ObservedRange, SenderTransaction } from '../../../src/domain/observed.ts'
 import type { Address } from '../../../src/domain/units.ts'
 import { rewindTo } from '../../../src/follower/rewind.ts'
 import { storeRange } from '../../../src/follower/store.ts'
@@ -144,13 +144,12 @@ class Pair {
   }
 
   async #observe(blocks: model.Block[]): Promise<ObservedRange> {
-    const found = { sent: [] as SenderTransaction[], authorizations: [] as Authorization[] }
+    const sent: SenderTransaction[] = []
     for (const block of blocks)
-      for (const { use, as, txIndex } of this.chain.shown.get(block.hash) ?? []) {
+      for (const { use, txIndex } of this.chain.shown.get(block.hash) ?? []) {
         const place = { blockNumber: block.number, blockHash: block.hash, blockTime: block.time, txIndex }
         const whole = { ...use, ...place, sender: SENDER, gasUsed: 1n, feeWei: 1n, valueWei: 0n, to: null, type: 2 }
-        if (as === 'transaction') found.sent.push({ ...whole, proof: 'proven' } as never)
-        else found.authorizations.push(whole as never)
+        sent.push({ ...whole, proof: 'proven' } as never)
       }
     const headers = blocks.map(({ number, hash, time }) => ({
       number,
@@ -160,7 +159,7 @@ class Pair {
       prevrandao: word(0),
     }))
     const nothing = { fees: [], transfers: [], outflows: [], failedWithdrawals: [], events: [] }
-    return { watching: await readWatching(this.#pool), blocks: headers as never, ...nothing, ...found }
+    return { watching: await readWatching(this.#pool), blocks: headers as never, ...nothing, sent }
   }
 
   async run(between: Happens[]): Promise<void> {
@@ -217,12 +216,6 @@ class Pair {
       told.map(({ subject }) => subject),
       [...this.foreign].toSorted(),
       'uses of the key that were told',
-    )
-    const { nonces } = await readWatching(sql, [SENDER as Address])
-    assert.equal(
-      nonces?.[SENDER as Address],
-      model.watchedFrom(this.ledger),
-      'the nonce that authorizations are read for',
     )
     const doubt = await readNonceAhead(sql, SENDER as Address)
     assert.deepEqual(doubt && { since: doubt.sinceBlock, takeOver: doubt.takeOver }, this.ledger.doubt)
@@ -288,25 +281,6 @@ test('nonces stay right through forks, lag and other uses of the key, and sendin
     })
   const history = fc.array(step, { minLength: 4, maxLength: 14 })
   await fc.assert(fc.asyncProperty(history, fc.constantFrom(1, 2), fc.boolean(), compare), { numRuns: cases(20) })
-})
-
-// What the histories above found once. Each is a fork that drops another's use of a nonce, below one of ours.
-const forked = (happens: Happens): Step[] => [
-  { kind: 'mine', plan: ['ours'], count: 1, sec: 12 },
-  { kind: 'run', between: ['foreign'], isSwallowed: false },
-  { kind: 'run', between: [], isSwallowed: false },
-  { kind: 'fork', depth: 1, returns: true, plan: [happens] },
-]
-
-test('an authorization with the freed nonce is seen, and one with our next nonce settles nothing', async () => {
-  for (const one of ['authorized', 'staleNext', 'stalePast', 'both'] as const)
-    await tables.within({}, async (sql) => {
-      const pair = new Pair(poolWithin(sql), new Chain(1, false))
-      await pair.run([])
-      for (const step of forked(one)) await pair.take(step)
-      await pair.run([])
-      await pair.rest()
-    })
 })
 
 test('a nonce that was used unseen is not free, although a lagging provider has not seen its use', async () => {

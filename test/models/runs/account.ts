@@ -91,9 +91,6 @@ export function shownNext(ledger: Ledger): number | null {
   return shown.length === 0 ? null : Math.max(...shown)
 }
 
-/** The lowest nonce that an authorization of the account may still use; null if nothing is known of the account. */
-export const watchedFrom = (ledger: Ledger): number | null => shownNext(ledger) ?? pendingOf(ledger)[0]?.nonce ?? null
-
 /** The nonce for a new transaction: after all that are stored or shown. */
 export function assignedNext(ledger: Ledger): number | null {
   const shown = shownNext(ledger)

@@ -4,23 +4,12 @@ import { account, word } from '../../db/direct-rows.ts'
 import type { Answers, Block, Use } from './account.ts'
 
 /** What happens to the account in a block, one thing after the other. */
-export const HAPPENS = [
-  'ours',
-  'oursFails',
-  'foreign',
-  'authorized',
-  'both',
-  'staleNext',
-  'stalePast',
-  'hidden',
-] as const
-const AUTHORIZED: readonly Happens[] = ['authorized', 'both', 'staleNext', 'stalePast']
+export const HAPPENS = ['ours', 'oursFails', 'foreign', 'hidden'] as const
 export type Happens = (typeof HAPPENS)[number]
 
-/** A use as the follower is shown it. A stale authorization is listed and used nothing. */
+/** A use as the follower is shown it. */
 export interface Shown {
   use: Use
-  as: 'transaction' | 'authorization'
   txIndex: number
 }
 export const SENDER = account(2)
@@ -35,7 +24,7 @@ export class Chain {
   #count = 0
   readonly firstNonce = 3
 
-  /** `hides`: uses may be hidden from the follower, and then no authorizations, since it could not know which of those count. */
+  /** `hides`: uses may be hidden from the follower, as those by authorizations are. */
   readonly #hides: boolean
   constructor(providers: number, hides: boolean) {
     this.#hides = hides
@@ -60,17 +49,16 @@ export class Chain {
     const block: Block = { number, hash, time: (this.blocks.at(-1)?.time ?? 1_000) + sec, uses: [] }
     this.blocks.push(block)
     this.shown.set(hash, [])
-    const isWithout = (one: Happens) => (this.#hides ? AUTHORIZED.includes(one) : one === 'hidden')
-    for (const [txIndex, one] of plan.entries()) this.#happen(block, isWithout(one) ? 'foreign' : one, txIndex)
+    for (const [txIndex, one] of plan.entries())
+      this.#happen(block, one === 'hidden' && !this.#hides ? 'foreign' : one, txIndex)
   }
 
   #happen(block: Block, one: Happens, txIndex: number): void {
     const next = this.nonceAt(block.number)
-    const add = (use: Partial<Use>, as: Shown['as'] = 'transaction', isUsed = true) => {
+    const add = (use: Partial<Use>) => {
       const whole = { nonce: next, txHash: this.fresh(), succeeded: true, isSeen: true, ...use }
-      if (isUsed) block.uses.push(whole)
-      if (whole.isSeen) this.shown.get(block.hash)?.push({ use: whole, as, txIndex })
-      return whole
+      block.uses.push(whole)
+      if (whole.isSeen) this.shown.get(block.hash)?.push({ use: whole, txIndex })
     }
     if (one === 'ours' || one === 'oursFails') {
       // Of several attempts with this nonce a block takes the last one that the pool has.
@@ -79,13 +67,6 @@ export class Chain {
     }
     if (one === 'foreign') add({})
     if (one === 'hidden') add({ isSeen: false })
-    if (one === 'authorized') add({}, 'authorization')
-    if (one === 'staleNext') add({ nonce: next + 1 }, 'authorization', false)
-    if (one === 'stalePast') add({ nonce: next - 1 }, 'authorization', false)
-    if (one === 'both') {
-      const { txHash } = add({})
-      add({ nonce: next + 1, txHash }, 'authorization')
-    }
   }
 
   /** Drops the last blocks. Their transactions of ours are in the pool again, or they are lost. */

@@ -40,7 +40,7 @@ function readerOf({ head, fork, isSilent }: model.Provider, index: number, last:
   const salt = fork && 1_000_000 * (fork.name === 'a' ? 1 : 2) + 1_000 * fork.from
   const block = (number: number) => blockOf(number, salt && number >= (fork?.from ?? 0) ? salt : 0)
   const answer = <T>(found: T) => {
-    if (isSilent) throw new ChainFault('silent', { retryable: true })
+    if (isSilent) throw new ChainFault('silent')
     return found
   }
   return {

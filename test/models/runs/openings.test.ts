@@ -53,7 +53,7 @@ const drawn = fc.record({
   hasDistributor: fc.constantFrom(true, true, true, false),
   guardUsable: fc.constantFrom(true, true, false),
   differ: fc.constantFrom(false, false, true),
-  believes: fc.boolean(),
+  trustsOne: fc.boolean(),
   budget: fc.record({ nodes: fc.constantFrom(0, 1, 2, 99), cohorts: fc.constantFrom(0, 1, 99, 99) }),
   answer: fc.record({ openCohorts: drawnAnswer, mint: drawnAnswer }),
 })
@@ -160,7 +160,7 @@ async function runMinter(sql: Sql, plan: model.Plan): Promise<model.Outcome> {
   const ctx = { pool: poolWithin(sql), log: silentLog, contract, rules: { validForSec: VALID_SEC } }
   const run = { guardUsable: plan.guardUsable, agreed: plan.differ ? SHARED : null, checkLock: () => undefined }
   const sending = { sender: { address: account(8), estimate }, cursor: { ...FOLLOWED, time: NOW }, run }
-  const mintable = { upToBlock: model.SETTLED, believes: plan.believes }
+  const mintable = { upToBlock: model.SETTLED, trustsOne: plan.trustsOne }
   const { sent, budgetSpent } = await mint(ctx as never, sending as never, mintable)
   return { calls, why: sent?.kind === 'refused' ? (sent.why as model.Answer) : null, budgetSpent }
 }

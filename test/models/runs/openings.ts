@@ -31,7 +31,7 @@ export interface Plan {
   /** Whether the contract can check the followed block, and whether the providers' histories differ since the block that they share. */
   guardUsable: boolean
   differ: boolean
-  believes: boolean
+  trustsOne: boolean
   budget: { nodes: number; cohorts: number }
   /** What the chain answers to each call. */
   answer: { openCohorts: Answer; mint: Answer }
@@ -101,7 +101,7 @@ export function runOf(plan: Plan): Outcome {
   if (!plan.hasTerms) return { calls: [], why: null, budgetSpent: null }
   const accepted = plan.waiting
     .map((one, n) => ({ ...one, payment: 1 + n }))
-    .filter((one) => one.block <= SETTLED && (plan.believes || !one.isBelieved))
+    .filter((one) => one.block <= SETTLED && (plan.trustsOne || !one.isBelieved))
   const isGuarded = plan.guardUsable && !plan.differ
   const isSettled = (one: Cohort) => isGuarded || one.openedBlock <= SETTLED
   const ordersBy = (isShared: boolean) =>

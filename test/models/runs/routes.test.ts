@@ -174,7 +174,7 @@ test('a tier that is quoted can be bought, and one that is not cannot', async ()
       code: { kind: 'none' },
       heldWei: null,
     }
-    const readings = { buyer: async () => buyer, tracesAgree: async () => false }
+    const readings = { buyer: async () => buyer, tracesWork: async () => false }
     const params = { address: account(7) }
     const answer = await ask(saleRows(given), canBuy, { readings }, { params, query })
     // Without a name, a tier that is off sale is none.

@@ -36,7 +36,7 @@ const drawn = fc.record({
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
 const silent = () => {
-  throw new ChainFault('no answer', { retryable: true })
+  throw new ChainFault('no answer')
 }
 
 function readerOf({ said, chain }: model.Provider, n: number) {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { lockPayments } from '../../../src/db/payments/rows.ts'
 import { readTierVersions } from '../../../src/db/sale/tiers.ts'
-import { byPlace } from '../../../src/domain/sale/place.ts'
+import { byPosition } from '../../../src/domain/sale/position.ts'
 import { selectTier } from '../../../src/domain/tiers.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import type { Candidate } from '../../../src/passes/steps/judge-facts.ts'
@@ -126,7 +126,7 @@ function rowsOf(given: Drawn, ledger: model.Ledger): Rows {
 async function judge(sql: Sql, ledger: model.Ledger): Promise<void> {
   const versions = await readTierVersions(sql)
   const inPage = ledger.payments.filter((one) => one.isInPage).map(({ id }) => id)
-  const page = (await lockPayments(sql, inPage)).sort(byPlace).map((payment): Candidate => {
+  const page = (await lockPayments(sql, inPage)).sort(byPosition).map((payment): Candidate => {
     const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
     return { payment, selection: selectTier(versions, payment), ...unread }
   })
@@ -135,7 +135,7 @@ async function judge(sql: Sql, ledger: model.Ledger): Promise<void> {
   ]
   const basis = {
     ...{ wallets, modes: [], walletMax: ledger.walletMax, serviceAccounts: [], now: NOW, height: HEIGHT },
-    ...{ hasSecond: true, trustsProvider: false, versions, recheckUpTo: null },
+    ...{ canAgree: true, trustsProvider: false, versions, recheckUpTo: null },
   }
   await judgePage({ pool: poolWithin(sql), log: silentLog } as never, basis as never, page)
 }

@@ -81,7 +81,7 @@ test('two confirm a transaction, and two with another answer contradict it', asy
           calls,
           told.map((_, n) => ({ method: 'ask', params: [word(n)] })),
         )
-        if (all === null) throw new ChainFault('no answer', { retryable: true })
+        if (all === null) throw new ChainFault('no answer')
         return all.map((one) =>
           one === 'fault' ? { ok: false } : { ok: true, result: one === null ? null : [one, elsewhere[voice]] },
         )
@@ -93,7 +93,7 @@ test('two confirm a transaction, and two with another answer contradict it', asy
       // A form that is not known cannot be read.
       read: (answer: unknown) => {
         const [words, isElsewhere] = answer as [string, boolean]
-        if (words === 'c') throw new ChainFault('another form', { retryable: true })
+        if (words === 'c') throw new ChainFault('another form')
         return { words, blockHash: isElsewhere ? other : there }
       },
     }

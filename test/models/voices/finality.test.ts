@@ -80,7 +80,7 @@ async function storeDifference(sql: Sql, common: number, stops: boolean): Promis
 
 function readerOf(said: model.Said, n: number, blocks: model.Block[]) {
   const block = async (number: number) => {
-    if (said === 'silent') throw new ChainFault('no answer', { retryable: true })
+    if (said === 'silent') throw new ChainFault('no answer')
     if (said === 'false') throw new ProofFault('header', number, 'another hash')
     if (said === 'none') return null
     const time = blocks.find((one) => one.number === number)?.time ?? 0
@@ -178,7 +178,7 @@ test('a run halts if no provider has the ledger’s chain, and two confirm it or
     const ask = async ({ one, n }: (typeof readers)[number]) => {
       asked?.push(n)
       if (one === 'elsewhere') throw new HaltFault('otherChain', { chainId: n })
-      if (one === 'silent') throw new ChainFault('no answer', { retryable: true })
+      if (one === 'silent') throw new ChainFault('no answer')
       if (one === 'broken') throw new TypeError('a mistake of ours')
       return n
     }

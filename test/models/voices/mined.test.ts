@@ -84,7 +84,7 @@ const PLACES: Record<string, number> = {
   eth_getBlockByNumber: 2,
 }
 const silent = () => {
-  throw new ChainFault('no answer', { retryable: true })
+  throw new ChainFault('no answer')
 }
 
 /** A provider's answers. Every other one that fails gives what belongs to another transaction or block. */

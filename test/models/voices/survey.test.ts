@@ -10,7 +10,7 @@ import { cases } from '../../support/property.ts'
 import * as model from './survey.ts'
 
 const silent = () => {
-  throw new ChainFault('no answer', { retryable: true })
+  throw new ChainFault('no answer')
 }
 const FIRST = 40
 const hashOf = (name: string, n: number) => word(1_000 * (name === 'a' ? 1 : 2) + n)

@@ -60,7 +60,7 @@ const isLate = ({ takes }: Drawn) => takes >= LIMIT - 50
 const silences: Record<string, () => unknown> = {
   refused: () => ({ ok: false, error: { code: -32601, message: 'no such method', data: null } }),
   fault: () => {
-    throw new ChainFault('no answer', { retryable: true })
+    throw new ChainFault('no answer')
   },
   malformed: () => ({ ok: true, result: 'a block' }),
   untraced: () => ({ ok: true, result: [{ error: 'execution timeout' }] }),

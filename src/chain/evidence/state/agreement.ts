@@ -1,5 +1,5 @@
 // Compares the answers of several providers to one question, because a single provider must not decide about a purchase.
-import { VOICES } from '../../../domain/finality.ts'
+import { VOICES, voicesNeeded } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull, ProofFault } from '../../../ports/faults.ts'
@@ -17,7 +17,7 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
     votes.set(key, { answer, count: (votes.get(key)?.count ?? 0) + 1 })
   }
   const [first, second] = [...votes.values()].sort((a, b) => b.count - a.count)
-  if (!first || first.count < Math.min(VOICES, answers.length) || first.count === second?.count) return null
+  if (!first || first.count < voicesNeeded(answers.length) || first.count === second?.count) return null
   return first.answer
 }
 

@@ -1,6 +1,6 @@
 // Reads an account's ether as of one exact block, and proves it (eth_getProof) against the state root in that block's header. If no provider returns
 // a proof, two must agree; if only one is configured, we have to trust it. It never returns a guess, or the state of another block.
-import { VOICES } from '../../../domain/finality.ts'
+import { canAgree, VOICES } from '../../../domain/finality.ts'
 import type { BalanceReading } from '../../../domain/observed.ts'
 import type { Address } from '../../../domain/units.ts'
 import type { BlockRef } from '../../../ports/chain.ts'
@@ -31,7 +31,7 @@ export async function readSoundBalance(
   at: BlockRef,
 ): Promise<BalanceReading | null> {
   const { providers } = asking.rpc
-  if (providers.length < VOICES) return await alone(asking, () => readBalance(asking, owner, at))
+  if (!canAgree(asking.rpc)) return await alone(asking, () => readBalance(asking, owner, at))
   // The provider that is first in order mostly proves it.
   const first = await orNull(provenBalance(asking, owner, at))
   if (first !== null) return { wei: first, proof: 'proven' }

@@ -1,6 +1,6 @@
 // The reads of a survey: facts about old blocks, without reading the blocks. If there are two providers, both must agree: one proves a fact, and the
 // other names the same block. It must never confuse "not available" (null) with "nothing there".
-import { VOICES } from '../../../domain/finality.ts'
+import { voicesNeeded } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { chunks } from '../../../lib/parallel.ts'
 import type { SurveyReader } from '../../../ports/chain.ts'
@@ -22,7 +22,7 @@ export interface Surveyor {
 
 /** Creates the reads of a survey through these providers. The best provider comes first. */
 export function createSurveyReader(providers: readonly Surveyor[], factory: Address): SurveyReader {
-  const voices = Math.min(VOICES, providers.length)
+  const voices = voicesNeeded(providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
   /** The first answer on which two providers agree. Tries every pair in both orders. If there is only one provider, returns its answer. */

@@ -1,11 +1,11 @@
 // Traces a block: finds the inner transfers to and from wallets (geth's callTracer, which most nodes support). It never guesses.
-import { VOICES } from '../../../domain/finality.ts'
+import { voicesNeeded } from '../../../domain/finality.ts'
 import type { Address } from '../../../domain/units.ts'
 import type { BlockRef, BlockTransfer } from '../../../ports/chain.ts'
 import { ChainFault, orNull } from '../../../ports/faults.ts'
 import type { Fields } from '../../prove/items.ts'
-import type { ReadOptions, RpcReads } from '../../rpc/rpc.ts'
-import { fields, hash32, list } from '../../rpc/wire.ts'
+import type { ReadOptions, Rpc, RpcReads } from '../../rpc/rpc.ts'
+import { fields, hash32, header, list, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from '../state/agreement.ts'
 import { innerMovesOf } from './frames.ts'
 
@@ -58,6 +58,26 @@ async function hashesIn(rpc: RpcReads, at: BlockRef, limits: ReadOptions): Promi
   return list(fields<'transactions'>(block, 'block').transactions, 'transactions')
 }
 
+/** How many blocks we search for one that has transactions. */
+const FILLED_WITHIN = 20
+
+/** True if the provider traces its newest block that has transactions. We look for one, because any node can trace an empty block. */
+export async function tracesBlocks(rpc: RpcReads, limits: ReadOptions = {}): Promise<boolean> {
+  const read = (tag: string) => rpc.request('eth_getBlockByNumber', [tag, false], limits)
+  let block = await read('latest')
+  for (let left = FILLED_WITHIN; left > 0; left--) {
+    if (list(fields<'transactions'>(block, 'block').transactions, 'transactions').length > 0) break
+    block = await read(toQuantity(Math.max(0, header(block).number - 1)))
+  }
+  return (await readBlockTransfers(rpc, { at: header(block), wallets: [], ...limits })) !== null
+}
+
+/** True if enough providers trace blocks for a trace to count: two, or the only one. Without traces we do not see what contracts send. */
+export async function haveTraces({ providers }: Pick<Rpc, 'providers'>, limits?: ReadOptions): Promise<boolean> {
+  const tracing = await Promise.all(providers.map((provider) => orNull(tracesBlocks(provider, limits))))
+  return tracing.filter(Boolean).length >= voicesNeeded(providers.length)
+}
+
 /** The timeout for the trace of a block: less than half of a pass's time, so that the same run can still judge and mint payments that wait. */
 const TRACE_TIMEOUT_MS = 8_000
 /** A trace that took all its time but this timed out. */
@@ -92,7 +112,7 @@ export function createBlockTracer(
 
   return async (at, wallets) => {
     const awake = providers.filter((provider) => !isResting(provider))
-    if (awake.length < Math.min(VOICES, providers.length)) return null
+    if (awake.length < voicesNeeded(providers.length)) return null
     const lists = await Promise.all(awake.map((provider) => ask(provider, at, wallets)))
     return agreedAnswer(lists, (transfers) => transfers.map((transfer) => Object.values(transfer).join(' ')).join('\n'))
   }

@@ -7,11 +7,6 @@ import { isLimit } from '../../rpc/provider.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { innerMovesOf } from './frames.ts'
 
-/** True if the provider can trace calls. If it cannot, we do not see the value that contracts send. */
-export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
-  return (await rpc.call('debug_traceCall', [{ to }, 'latest', { tracer: 'callTracer' }])).ok
-}
-
 /**
  * The transfers to `to` by inner calls of a transaction, in order; null if no provider can trace the transaction. Throws if the provider is only
  * busy, because a later attempt may work.

@@ -48,7 +48,7 @@ export const canBuy = (tools: Tools): Route => ({
       const facts = factsOf(tools, address, sale, reading)
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
       // Traces matter only for a wallet that can pay this way.
-      const isTraced = inner && (await deps.readings.tracesAgree())
+      const isTraced = inner && (await deps.readings.tracesWork())
       return answerOf(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading)
     })
     return response ?? refuse('unknownTier')

@@ -2,10 +2,10 @@
 // at the closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. If we cannot
 // read a balance, it is null, never made up.
 import { readBlock } from '../../../db/blocks/blocks.ts'
-import type { Place } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
 import type { Blocks } from '../../../db/reads/exports.ts'
 import type { Movement } from '../../../db/reads/statement.ts'
+import type { DatedBlock } from '../../../domain/observed.ts'
 import type { Address } from '../../../domain/units.ts'
 import type { ChainRead } from '../../../ports/contexts.ts'
 import type { Period } from './period.ts'
@@ -79,7 +79,7 @@ export async function readAccount(deps: ChainRead, sql: Sql, query: AccountQuery
 }
 
 interface Reading {
-  at: Place
+  at: DatedBlock
   wei: bigint
 }
 
@@ -92,7 +92,7 @@ async function locate(deps: ChainRead, sql: Sql, query: AccountQuery, ends: [Rea
     if (wei === 0n) return []
     const whole = [{ fromBlock: from.at.number + 1, toBlock: to.at.number, wei }]
     if (to.at.number - from.at.number <= 1 || readings++ >= READINGS_MAX) return whole
-    const middle = await placeAt(deps, sql, Math.floor((from.at.number + to.at.number) / 2))
+    const middle = await readBlockAt(deps, sql, Math.floor((from.at.number + to.at.number) / 2))
     const balance = middle && (await deps.chain.balanceAt(query.address, middle))
     if (!middle || balance === null) return whole
     const reading = { at: middle, wei: balance.wei }
@@ -101,5 +101,5 @@ async function locate(deps: ChainRead, sql: Sql, query: AccountQuery, ends: [Rea
   return within(...ends)
 }
 
-const placeAt = async (deps: ChainRead, sql: Sql, number: number): Promise<Place | null> =>
+const readBlockAt = async (deps: ChainRead, sql: Sql, number: number): Promise<DatedBlock | null> =>
   (await readBlock(sql, number)) ?? (await deps.chain.block(number))

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { readCursor } from '../../../db/blocks/blocks.ts'
-import { inSnapshot, type Place } from '../../../db/core/snapshot.ts'
+import { inSnapshot } from '../../../db/core/snapshot.ts'
 import type { Pool, Sql } from '../../../db/core/sql.ts'
 import {
   type Blocks,
@@ -13,6 +13,7 @@ import {
   openRows,
   ownerForm,
 } from '../../../db/reads/exports.ts'
+import type { DatedBlock } from '../../../domain/observed.ts'
 import { csvLine } from '../../../lib/csv.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
 import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
@@ -173,7 +174,7 @@ function lastLine(
   { columns }: ExportForm,
   rows: number,
   totals: readonly { name: string; wei: bigint }[],
-  head: Place | null,
+  head: DatedBlock | null,
 ): string {
   const cells: (string | null)[] = [
     '#total',

@@ -2,15 +2,16 @@
 // one month's closing figures are the next month's opening figures.
 
 import { readBlock, readCursor } from '../../../db/blocks/blocks.ts'
-import { lastStoredBlockBefore, type Place } from '../../../db/core/snapshot.ts'
+import { lastStoredBlockBefore } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
+import type { DatedBlock } from '../../../domain/observed.ts'
 import { readDate } from '../../../lib/times.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
 import { ChainFault } from '../../../ports/faults.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import * as field from '../../input.ts'
 
-const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
+const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01 12:00, in UTC unless it has a zone'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
 /** The requested start or end of a period. Time is in unix seconds. */
@@ -24,8 +25,8 @@ export interface AskedPeriod {
 
 /** Blocks after `opening` up to `closing`. */
 export interface Period {
-  opening: Place
-  closing: Place
+  opening: DatedBlock
+  closing: DatedBlock
   /** False if the period extends beyond what the ledger has followed. */
   complete: boolean
 }
@@ -83,8 +84,8 @@ export async function findPeriod(
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const first = Math.max(0, deps.rules.startBlock - 1)
   const range = { first, cursor }
-  const opening = await placeOf(deps, sql, range, from === null ? first : edgeOf(from, -1))
-  const closing = to === null ? cursor : await placeOf(deps, sql, range, edgeOf(to, 0))
+  const opening = await edgeBlock(deps, sql, range, from === null ? first : edgeOf(from, -1))
+  const closing = to === null ? cursor : await edgeBlock(deps, sql, range, edgeOf(to, 0))
   if (opening.number > closing.number)
     return refuseAct(
       'invalid',
@@ -102,10 +103,10 @@ const edgeOf = (moment: Moment, shift: number): Edge =>
 /** The blocks that the ledger has followed: from the block before START_BLOCK up to the cursor. */
 interface FollowedRange {
   first: number
-  cursor: Place
+  cursor: DatedBlock
 }
 
-async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRange, edge: Edge): Promise<Place> {
+async function edgeBlock(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRange, edge: Edge): Promise<DatedBlock> {
   if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
   if (edge.before > cursor.time) return cursor
   const ownBlock = await lastStoredBlockBefore(sql, edge.before)
@@ -116,21 +117,21 @@ async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRan
 }
 
 /** A block that `cursor`, the ledger or the chain has. Throws a ChainFault if none has it. */
-export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
+export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: DatedBlock): Promise<DatedBlock> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
-  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  if (!block) throw new ChainFault(`the provider has no block ${number}`)
   return block
 }
 
-export interface ShownPlace {
+export interface ShownBlock {
   blockNumber: number
   blockHash: string
   /** ISO 8601. */
   blockTime: string
 }
 
-export const shownPlace = ({ number, hash, time }: Place): ShownPlace => ({
+export const shownBlock = ({ number, hash, time }: DatedBlock): ShownBlock => ({
   blockNumber: number,
   blockHash: hash,
   blockTime: new Date(time * 1000).toISOString(),

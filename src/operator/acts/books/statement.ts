@@ -1,13 +1,14 @@
 // The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent. It has every account's books from its balance at the
 // opening block to its balance at the closing block, to the wei. Everything comes from one snapshot of the ledger.
 import { Readable } from 'node:stream'
-import { inSnapshot, type Place } from '../../../db/core/snapshot.ts'
+import { inSnapshot } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
 import { readIdentity } from '../../../db/core/state.ts'
 import { type CommissionLine, readCommissions } from '../../../db/reads/commissions.ts'
 import type { Blocks } from '../../../db/reads/exports.ts'
 import * as ledger from '../../../db/reads/statement.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
+import type { DatedBlock } from '../../../domain/observed.ts'
 import type { WatchedWallet } from '../../../domain/payment-wallets.ts'
 import { type Address, address } from '../../../domain/units.ts'
 import { csvLine } from '../../../lib/csv.ts'
@@ -24,15 +25,15 @@ import {
   PERIOD,
   type Period,
   periodIn,
-  type ShownPlace,
-  shownPlace,
+  type ShownBlock,
+  shownBlock,
 } from './period.ts'
 
 type BooksContext = ChainRead & FactoryRead & SignerAddresses
 type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
-  period: { opening: ShownPlace; closing: ShownPlace; blocks: number; complete: boolean }
+  period: { opening: ShownBlock; closing: ShownBlock; blocks: number; complete: boolean }
   /** Payments of the period that have become nodes, by tier. `payments` has the others. */
   sales: { tierId: string | null; count: number; valueWei: bigint }[]
   totalSalesWei: bigint
@@ -120,8 +121,8 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
   const contract = await readContract(deps, sql, period, accounts)
   return {
     period: {
-      opening: shownPlace(opening),
-      closing: shownPlace(closing),
+      opening: shownBlock(opening),
+      closing: shownBlock(closing),
       blocks: closing.number - opening.number,
       complete: period.complete,
     },
@@ -225,7 +226,7 @@ async function readContract(
 }
 
 /** The debt at a block. Zero before the contract existed. Null if the provider no longer has the state, which does not mean zero. */
-async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint | null> {
+async function chainDebtAt({ contract }: FactoryRead, at: DatedBlock): Promise<bigint | null> {
   const counters = await orNull(contract.counters(at.number))
   if (counters) return counters.outstandingWei
   return (await orNull(contract.isDeployed(at.number))) === false ? 0n : null

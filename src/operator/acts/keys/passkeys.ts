@@ -73,6 +73,7 @@ export const revokeInvitation = defineAct({
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
+  preview: ({ id, label }) => `Invitation ${id} of ${label} can no longer create a passkey.`,
   says: 'Revoked. It can no longer create a passkey.',
 })
 
@@ -93,8 +94,9 @@ export const revokePasskey = defineAct({
       if (revokedAt !== null) return refuseAct('conflict', `Passkey ${id} was revoked before, by ${revokedBy}.`)
       await endPasskey(sql, id, actor.name)
       const after = await endMeanwhile(sql, label)
-      const entry = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
-      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...entry })
+      const detail = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...detail })
       return { id, label, revoked: true }
     }),
+  preview: ({ id, label }) => `Passkey ${id} of ${label} and its sessions stop working.`,
 })

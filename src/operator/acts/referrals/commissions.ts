@@ -8,30 +8,31 @@ import { insertRefund, type Refund, readRefundsBy } from '../../../db/payments/r
 import { type DueCommission, readBelievedMints, readDueCommissions } from '../../../db/reads/commissions.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../../db/sale/referrals.ts'
-import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
+import { type Address, counted, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
 import { compareBlock } from '../../../mending/compare.ts'
 import type { ChainRead } from '../../../ports/contexts.ts'
 import { orNull } from '../../../ports/faults.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
+import { firstOf } from '../in-words.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
-import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
-import { AGAIN } from '../refunds/refund-many.ts'
-import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
+import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
+import { AGAIN } from '../refunds/prepare-many.ts'
+import { innerTransfersTo, refuseUnmoved } from '../refunds/record.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
-interface Due {
+interface CommissionHorizon {
   final: number
-  believes: boolean
+  trustsOne: boolean
   note: string | null
 }
 
 /** The newest settled block. If there is none, nothing is due, and `note` says why. */
-async function readDue(deps: RefundDeps): Promise<Due> {
-  const { final, note, believesOne: believes } = await readHorizon(deps)
-  return { final: final?.number ?? -1, believes, note: final === null && note ? `Nothing is settled: ${note}` : note }
+async function readCommissionHorizon(deps: RefundDeps): Promise<CommissionHorizon> {
+  const { final, note, trustsOne } = await readHorizon(deps)
+  return { final: final?.number ?? -1, trustsOne, note: final === null && note ? `Nothing is settled: ${note}` : note }
 }
 
 /** How many blocks of mints one file proves at most. The next one proves the others. */
@@ -53,8 +54,8 @@ export const listCommissions = defineReading({
   fields: {},
   onChain: true,
   run: async (deps: RefundDeps) => {
-    const due = await readDue(deps)
-    return { commissions: await readDueCommissions(deps.pool, due), note: due.note }
+    const horizon = await readCommissionHorizon(deps)
+    return { commissions: await readDueCommissions(deps.pool, horizon), note: horizon.note }
   },
   columns: [
     'code',
@@ -63,6 +64,7 @@ export const listCommissions = defineReading({
     'earnedWei',
     'takenBackWei',
     'paidWei',
+    'notFinalWei',
     'waitingWei',
     'believedWei',
     'dueWei',
@@ -81,11 +83,15 @@ export interface CommissionFile {
 }
 
 /** What is not in the file, and why. */
-function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due & { again: boolean }): string | null {
-  const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
-  const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
-  const ether = `${inEther(believedWei)} ether`
-  const single = believes
+function noteOf(
+  lines: readonly DueCommission[],
+  { note, trustsOne, again }: CommissionHorizon & { again: boolean },
+): string | null {
+  const sumIn = (name: 'notFinalWei' | 'waitingWei' | 'believedWei') =>
+    lines.reduce((sum, line) => sum + line[name], 0n)
+  const [notFinalWei, waitingWei, believedWei] = [sumIn('notFinalWei'), sumIn('waitingWei'), sumIn('believedWei')]
+  const ether = `${inEther(believedWei)} ETH`
+  const single = trustsOne
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
   const earlierFiles = lines.filter(({ dueWei, filedWei }) => dueWei > 0n && filedWei > 0n)
@@ -94,7 +100,8 @@ function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due 
     : 'Left out, because earlier files pay it'
   const notes = [
     note,
-    waitingWei > 0n ? `${inEther(waitingWei)} ether waits for the time that its codes set.` : null,
+    notFinalWei > 0n ? `${inEther(notFinalWei)} ETH waits until the blocks of its mints are final.` : null,
+    waitingWei > 0n ? `${inEther(waitingWei)} ETH waits for the time that its codes set.` : null,
     believedWei > 0n ? single : null,
     earlierFiles.length > 0 ? `${filedEarlier}: ${earlierFiles.map(filedInWords).join(', ')}.` : null,
   ]
@@ -102,7 +109,7 @@ function noteOf(lines: readonly DueCommission[], { note, believes, again }: Due 
 }
 
 const filedInWords = ({ code, filedWei, fileMadeAt }: DueCommission) =>
-  `${code} (${inEther(filedWei)} ether, ${fileMadeAt})`
+  `${code} (${inEther(filedWei)} ETH, ${fileMadeAt})`
 
 /** What a file pays for a line: what is due, without what an earlier file pays. */
 const payOf = ({ dueWei, filedWei }: DueCommission, again: boolean): bigint => (again ? dueWei : dueWei - filedWei)
@@ -113,28 +120,21 @@ const toPay = (lines: readonly DueCommission[], again: boolean) => lines.filter(
 const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
   toPay(lines, again).reduce((sum, line) => sum + payOf(line, again), 0n)
 
-/** What a file would pay at present. */
-export async function foreseeFile(deps: RefundDeps, again: boolean): Promise<CommissionFile> {
-  const due = await readProven(deps)
-  const all = await readDueCommissions(deps.pool, due)
-  return { ...contentsOf(all, { ...due, again }), safeBatch: null }
+async function readProven(deps: RefundDeps): Promise<CommissionHorizon> {
+  const horizon = await readCommissionHorizon(deps)
+  if (!horizon.trustsOne) await proveMints(deps, horizon.final)
+  return horizon
 }
 
-async function readProven(deps: RefundDeps): Promise<Due> {
-  const due = await readDue(deps)
-  if (!due.believes) await proveMints(deps, due.final)
-  return due
-}
-
-const contentsOf = (all: readonly DueCommission[], request: Due & { again: boolean }) => ({
+const contentsOf = (all: readonly DueCommission[], request: CommissionHorizon & { again: boolean }) => ({
   commissions: toPay(all, request.again),
   sendNowWei: sumOf(all, request.again),
   note: noteOf(all, request),
 })
 
 /** A file's contents in words. */
-export const fileInWords = ({ commissions, sendNowWei, note }: CommissionFile): string =>
-  [`It pays ${inEther(sendNowWei)} ether for ${commissions.length} codes.`, note].filter(Boolean).join(' ')
+const fileInWords = ({ commissions, sendNowWei, note }: CommissionFile): string =>
+  [`It pays ${inEther(sendNowWei)} ETH for ${counted(commissions.length, 'code')}.`, note].filter(Boolean).join(' ')
 
 export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
@@ -151,13 +151,13 @@ transaction for each code with "referrals paid".`,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql, { again }) =>
-    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true }), again),
+    sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true }), again),
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
-    const due = await readProven(deps)
+    const horizon = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-      const contents = contentsOf(await readDueCommissions(sql, due), { ...due, again })
+      const contents = contentsOf(await readDueCommissions(sql, horizon), { ...horizon, again })
       for (const line of contents.commissions) {
         const after = { payee: line.payee, valueWei: payOf(line, again).toString(), again }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: line.code, after, reason })
@@ -167,6 +167,10 @@ transaction for each code with "referrals paid".`,
       return { ...contents, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
+  preview: (file, { again }) => [
+    ...firstOf(file.commissions.map((line) => `${line.code}: ${inEther(payOf(line, again))} ETH to ${line.payee}`)),
+    fileInWords(file),
+  ],
   says: fileInWords,
 })
 
@@ -196,10 +200,13 @@ if a Safe made it, the provider's trace has to show that. One transfer proves on
   examples: ['referrals paid friends --tx-hash <refund> --yes'],
   fields: PAID,
   onChain: true,
-  asks: 'Record that it was paid?',
+  asks: 'Record it?',
   run: recordPaid,
-  says: ({ changed, valueWei, payee }) =>
-    changed ? `Recorded: ${inEther(valueWei)} ether to ${payee}.` : 'No change.',
+  preview: ({ changed, code, valueWei, payee, txHash }) =>
+    changed
+      ? `${code}: ${inEther(valueWei)} ETH to ${payee} counts as paid by ${txHash}.`
+      : 'No change: it is recorded.',
+  says: ({ changed, valueWei, payee }) => (changed ? `Recorded: ${inEther(valueWei)} ETH to ${payee}.` : 'No change.'),
 })
 
 async function recordPaid(
