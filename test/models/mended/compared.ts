@@ -9,9 +9,9 @@
 
 export type Proof = 'proven' | 'agreed' | 'believed'
 
-/** A payment, or an event of the factory: what the ledger has of it, and what the block has now. `differs`: both, with different fields. */
+/** A payment, value sent by the wallet, or an event of the factory: whether ledger and block have it. `differs`: both, with different fields. */
 export interface Entry {
-  kind: 'payment' | 'event'
+  kind: 'payment' | 'outflow' | 'event'
   at: 'both' | 'chain' | 'ledger' | 'differs'
   /** What backs it now, and what backed it when the ledger followed the block. */
   proof: Proof
@@ -63,7 +63,8 @@ export function compared(given: Given): Fate {
 
 /** Whether two providers show a difference: by a payment that they agree on, or by not knowing one that the ledger has. */
 function differsAgreed({ mode }: Given, unlike: Entry[]): boolean {
-  return unlike.some(({ at, proof, sightings }) => {
+  return unlike.some(({ kind, at, proof, sightings }) => {
+    if (kind !== 'payment') return false
     if (at !== 'ledger' && proof === mode) return true
     if (at === 'chain') return false
     const said = sightings.filter((one) => one !== null)

@@ -129,9 +129,15 @@ function rowsOf(one: Drawn, headers: Set<number>): Rows {
       ...{ node_id: id, owner: account(id), cohort: 1, ref: word(500 + id), per_node_at_mint_wei: 0, turns_at_mint: 0 },
       ...{ mint_tx_hash: word(600), minted_at: at(1_000), ...inBlock(block) },
     })),
-    node_transfers: of('transfer').map(({ id, block, n }) => ({
-      ...{ node_id: id, from_address: account(8), to_address: account(id), ...place(block, n) },
-    })),
+    node_transfers: [
+      // Each mint has a transfer. These stand before all blocks in question.
+      ...one.nodes.map(({ id }) => ({
+        ...{ node_id: id, from_address: account(0), to_address: account(id), ...place(1, id) },
+      })),
+      ...of('transfer').map(({ id, block, n }) => ({
+        ...{ node_id: id, from_address: account(8), to_address: account(id), ...place(block, n) },
+      })),
+    ],
     withdrawals: ['withdrawal', 'failed'].flatMap((kind) =>
       of(kind).map(({ id, block, n }) => ({
         ...{ node_id: id, amount_wei: 1, to_address: account(id), created_at: at(1_000), ...place(block, n) },
@@ -180,7 +186,7 @@ async function compare(one: Drawn): Promise<void> {
   const given = givenOf(one)
   const expected = model.search(given)
   await tables.within(rowsOf(one, given.headers), async (sql) => {
-    await sql`UPDATE totals SET nodes = 99, owners = 99, rounds = 99`
+    await sql`UPDATE totals SET nodes = 99, owners = 99, rounds = 99, distributed_wei = 999, withdrawn_wei = 99`
     const found = { asked: [] as model.Search['asked'], compared: [] as number[] }
     const cursor = { number: CURSOR, hash: word(CURSOR), time: 10 * CURSOR } as never
     const parts = partsOf(sql, given, found)
