@@ -293,6 +293,31 @@ test('runs follow the provider’s chain, go back to what is shared, and halt on
     assert.ok((met[kind] ?? 0) >= cases(2), `${kind}: ${JSON.stringify(met)}`)
 })
 
+test('a ledger that shares only block 0 starts over where the factory is, if it loses nothing', async () => {
+  const main = {
+    blocks: [...GENESIS, ...blocksAfter(GENESIS[0] as model.Block, 12, 99)],
+    strayFrom: null,
+    lacksBelow: 0,
+  }
+  const run = {
+    providers: [],
+    final: null,
+    options: {},
+    survey: null,
+    ranges: 99,
+    perRange: 40,
+    fault: null,
+    headFails: null,
+  }
+  for (const oldest of [START, START + 1])
+    for (const isOtherGenesis of [false, true])
+      for (const hasFactory of [false, true]) {
+        const { ledger, rows } = ledgerOf({ ...QUIET, oldest, isOtherGenesis, followed: 3 }, blocksAfter(null, 20, 0))
+        const asked = { ...run, main: { ...main, isSilent: false }, hasFactory }
+        await tables.within(rows, (sql) => runBoth(sql, ledger, asked, null))
+      }
+})
+
 const drawnOthers = fc.record({
   stored: fc.constantFrom(1, 2, 3, 5, 8),
   heads: fc.array(fc.constantFrom(0, 1, 1, 2), { minLength: 6, maxLength: 6 }),
