@@ -266,7 +266,7 @@ test('each run finds, records and reports what differs at the followed block, on
       await compareRuns(sql, given)
     })
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(220) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(80) })
 })
 
 const PLAIN: PerRun = {

@@ -208,7 +208,7 @@ async function compare(one: Drawn): Promise<void> {
 }
 
 test('what differs is looked for in turn, and the first block that differs sends the ledger back', async () => {
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(220) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(140) })
 })
 
 const PLAIN: Drawn = {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { believesOne, proveReleased, proveSender } from '../../../src/passes/steps/prove-released.ts'
+import { proveReleased, proveSender, readTrustsOne } from '../../../src/passes/steps/prove-released.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -124,7 +124,7 @@ test('released payments that rest on one word are proven by their lists, or by t
       let looks = 0
       const run = { outOfTime: () => looks++ >= given.most, checkLock: () => undefined }
       const cursor = { number: CURSOR, hash: word(CURSOR), time: 10 * CURSOR } as never
-      assert.equal(await believesOne(context), model.oneIsEnough(given))
+      assert.equal(await readTrustsOne(context), model.oneIsEnough(given))
       assert.equal(await proveReleased(context, cursor, run as never), model.oneIsEnough(given))
       assert.deepEqual(await proofsIn(sql), expectedProofs(given, looked))
       const numbers = (some: model.Released[]) => some.map(({ block }) => block)
