@@ -163,7 +163,9 @@ function proposalInWords({ changed, entries }: TermsProposal): string {
 }
 
 const ownersPart = ({ ownersTransaction: next }: TermsProposal): string[] =>
-  next === null ? [] : [`The contract's owner must send ${next.call} to ${next.to}; until then turns are owed and wait.`]
+  next === null
+    ? []
+    : [`The contract's owner must send ${next.call} to ${next.to}; until then turns are owed and wait.`]
 
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
   `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
