@@ -17,7 +17,6 @@ export interface QuickTests {
 export const QUICK: readonly QuickTests[] = [
   { path: 'test/boot/preflight.test.ts', seconds: 3, why: 'what a start refuses' },
   { path: 'test/boot/secrets.test.ts', seconds: 0.1, why: 'secrets of development' },
-  { path: 'test/chain/authorizations.test.ts', seconds: 0.6, why: 'authorizations signed with our keys' },
   { path: 'test/chain/batches.test.ts', seconds: 1.2, why: 'batches of calls, answered in every way' },
   { path: 'test/chain/contract.test.ts', seconds: 0.7, why: 'calls of the contract' },
   { path: 'test/chain/deploy.test.ts', seconds: 1, why: 'deploying a factory' },

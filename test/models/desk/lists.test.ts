@@ -172,10 +172,11 @@ const nodes: Record<string, Machine> = {
   ),
 }
 
-const edge = fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1)
+/** Null keeps what a code has, and 0 ends a limit. */
+const edge = fc.constantFrom(null, null, 0, NOW - 1, NOW, NOW + 1)
 const referral = fc.record({
   ...{ code: fc.constantFrom('ada', 'Ada', 'ben'), payee: address, commissionBps: fc.constantFrom(0, 500) },
-  ...{ opensAt: edge, closesAt: edge, waitSec: fc.constantFrom(0, 0, 60) },
+  ...{ opensAt: edge, closesAt: edge, waitSec: fc.constantFrom(null, 0, 60) },
 })
 const TITLES = ['', 'Code;Payee;bps\r\n', '\uFEFFcode;wallet;commission_bps;note\n'] as const
 const codes: Record<string, Machine> = {

@@ -145,9 +145,20 @@ export function revoke(desk: Desk, actor: Actor, nodeId: number, reason: string)
 const latestOf = ({ referrals }: Desk, code: string) =>
   referrals.filter((one) => one.code === code).toSorted((a, b) => b.version - a.version)[0]
 
+/** Terms that were given: null keeps the one before, and 0 is none. */
+export type Asked = Omit<Referral, 'waitSec'> & { waitSec: number | null }
+
+const kept = (given: number | null, before: number | null | undefined) =>
+  given === null ? (before ?? null) : given || null
+
 /** A version of its own for every change, from the block after the newest on. */
-export function register(desk: Desk, actor: Actor, given: Referral, reason: string | null) {
-  const asked = { ...given, code: given.code.toLowerCase() }
+export function register(desk: Desk, actor: Actor, given: Asked, reason: string | null) {
+  const former = latestOf(desk, given.code.toLowerCase())
+  const asked = {
+    ...{ ...given, code: given.code.toLowerCase() },
+    ...{ opensAt: kept(given.opensAt, former?.opensAt), closesAt: kept(given.closesAt, former?.closesAt) },
+    waitSec: kept(given.waitSec, former?.waitSec) ?? 0,
+  }
   const { opensAt, closesAt, code, payee, commissionBps, waitSec } = asked
   if (opensAt !== null && closesAt !== null && closesAt <= opensAt) return 'invalid'
   const before = latestOf(desk, code)
@@ -161,17 +172,29 @@ export function register(desk: Desk, actor: Actor, given: Referral, reason: stri
   return { referral: next, changed: true }
 }
 
+/** A time of an edge, which no test puts outside the first day. */
+const dated = (time: number | null) =>
+  time === null
+    ? '-'
+    : new Date(1_000 * time)
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/(:00)?\.\d+Z/, ' UTC')
+
 /** What a list changes for a code. */
 function wordsOf(now: Referral, before: Referral | undefined): string {
-  if (!before) return `${now.code}: new, ${now.commissionBps / 100} % to ${now.payee}`
+  const { code, commissionBps, payee, waitSec } = now
+  if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}, due ${waitSec} s after the mint`
   const words: string[] = []
-  for (const term of ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as const)
-    if (now[term] !== before[term]) words.push(`${term} ${before[term] ?? '-'} -> ${now[term] ?? '-'}`)
+  for (const term of ['payee', 'commissionBps', 'opensAt', 'closesAt', 'waitSec'] as const) {
+    const shown = (one: Referral) => (term.endsWith('sAt') ? dated(one[term] as number | null) : one[term])
+    if (now[term] !== before[term]) words.push(`${term} ${shown(before)} -> ${shown(now)}`)
+  }
   return `${now.code}: ${words.length > 0 ? words.join(', ') : 'no change'}`
 }
 
 /** A list of codes: all of them, or none if one of them is there twice. */
-export function registerAll(desk: Desk, actor: Actor, all: Referral[], reason: string | null) {
+export function registerAll(desk: Desk, actor: Actor, all: Asked[], reason: string | null) {
   const names = new Set(all.map(({ code }) => code.toLowerCase()))
   if (names.size < all.length) return 'invalid'
   let changed = 0

@@ -147,7 +147,8 @@ async function runBoth(sql: Sql, ledger: model.Ledger, run: model.Run, final: Tu
     host: `host ${n}`,
     distrust: () => distrusted.push(n),
   }))
-  const isDeployed = async (number: number) => number === run.main.blocks.length - 1 && run.hasFactory
+  const heads = [run.main, ...run.providers].map(({ blocks }) => blocks.length - 1)
+  const isDeployed = async (number: number) => heads.includes(number) && run.hasFactory
   const quiet = contextOf(sql, { ...readers.get(run.main), providers })
   const rules = { ...quiet.rules, rewindsToShorterChain: ledger.isEmbedded, ...(run.survey && { survey: run.survey }) }
   const ctx = { ...quiet, contract: { factory: FACTORY, isDeployed }, rules }

@@ -59,7 +59,7 @@ const MEANWHILE: Record<string, Meanwhile> = {
   },
   entered: {
     run: (sql) =>
-      sql`INSERT INTO payment_wallets (wallet, from_block, from_time, watched_from, entered_by) VALUES (${account(3)}, 0, 0, 0, 'test')`,
+      sql`INSERT INTO payment_wallets (id, wallet, from_block, from_time, watched_from, entered_by) OVERRIDING SYSTEM VALUE VALUES (900, ${account(3)}, 0, 0, 0, 'test')`,
     spoils: 'all',
   },
   closed: {
@@ -69,12 +69,12 @@ const MEANWHILE: Record<string, Meanwhile> = {
   },
   sends: {
     run: (sql) =>
-      sql`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('credit', ${OTHER}, 4, '{}', 1, 9999)`,
+      sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, valid_until) OVERRIDING SYSTEM VALUE VALUES (900, 'credit', ${OTHER}, 4, '{}', 1, 9999)`,
     spoils: 'all',
   },
   sendsMore: {
     run: (sql) =>
-      sql`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('credit', ${MINTER}, 5, '{}', 1, 9999)`,
+      sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, valid_until) OVERRIDING SYSTEM VALUE VALUES (900, 'credit', ${MINTER}, 5, '{}', 1, 9999)`,
     spoils: 'none',
   },
   sentAll: { run: (sql) => sql`DELETE FROM outbox`, spoils: 'none' },

@@ -88,11 +88,10 @@ export const readPending = (ledger: Ledger, sender: string) =>
 export function knownNonces(ledger: Ledger, sender: string) {
   const all = of(ledger, sender)
   const base = ledger.bases.get(sender)?.nonce
-  const after = (intents: Intent[]) => [...intents.map(({ nonce }) => nonce + 1), ...(base === undefined ? [] : [base])]
-  const next = max(after(all))
+  const next = max([...all.map(({ nonce }) => nonce + 1), ...(base === undefined ? [] : [base])])
   if (next === null) return null
   const followed = pendingOf(ledger, sender)[0]?.nonce ?? next
-  return { next, followed, shown: max(after(all.filter(({ state }) => state !== 'pending'))) ?? followed }
+  return { next, followed }
 }
 
 export function freeNonce(ledger: Ledger, sender: string): number | null {
