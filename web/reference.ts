@@ -73,9 +73,10 @@ export function referenceOf(file: string): string {
       `${prose(schema.description)}${fieldsOf(schema) || `<p>${typeOf(schema)}</p>`}`,
     ),
   )
+  const [introduction, ...rest] = api.info.description.split(/\n(?=## )/)
   return framed(
     '<h1>API</h1><p class="lead">Nodes, rounds and payments as JSON. Reading needs no key. <a href="/api/openapi.json">OpenAPI 3.1</a></p>',
-    `${firstOf(api, operations)}${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${folded('all-schemas', `All ${schemas.length} schemas`, schemas.join(''))}</div>`,
+    `${prose(introduction)}${firstOf(api, operations)}${anchored(prose(rest.join('\n')))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${folded('all-schemas', `All ${schemas.length} schemas`, schemas.join(''))}</div>`,
   )
 }
 
@@ -142,7 +143,7 @@ function commandOf(method: string, path: string, asked: readonly Parameter[], bo
   const data = body === undefined ? '' : ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
   const command = `<pre tabindex="0" aria-label="Command">${escaped(`curl -s${method === 'post' ? ' -X POST' : ''} '{origin}${target}'${data}`)}</pre>`
   if (method !== 'get' || NOT_TRIED.test(path)) return command
-  return `${command}<form class="inline"><input name="path" value="${escaped(target)}" aria-label="Path" spellcheck="false"><button class="button">Try it</button></form><pre hidden tabindex="0" aria-label="Answer"></pre>`
+  return `${command}<form class="inline"><input name="path" value="${escaped(target)}" aria-label="Path" spellcheck="false"><button class="button">Try it</button></form><div hidden><p class="note">Live answer</p><pre tabindex="0" aria-label="Answer"></pre></div>`
 }
 
 /** A part that opens at a press. A link to `id` opens it, because that is inside. */
@@ -154,7 +155,7 @@ function exampleOf(api: Api, content: Content | undefined): string {
   const example = content?.example ?? (content?.schema && sampleOf(api, content.schema))
   if (example === undefined) return ''
   const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2)
-  return `<pre tabindex="0" aria-label="Example">${escaped(shown)}</pre>`
+  return `<p class="note">Example answer</p><pre tabindex="0" aria-label="Example">${escaped(shown)}</pre>`
 }
 
 /** Samples of texts, by the pattern or format of their schema. */

@@ -38,7 +38,7 @@ const KINDS: readonly (readonly [name: RegExp, kind: ColumnKind])[] = [
   [/^(state|status)$/, 'state'],
   [/^(kind|reason|action)$/, 'words'],
   [
-    /^(allocated|count|entries|gasUsed|pending|sold|supply|maxPerWallet)$|Block$|Blocks$|(block|B)lockNumber$|Count$/,
+    /^(allocated|count|entries|gasUsed|pending|sold|supply|maxPerWallet)$|Block$|Blocks$|(^b|B)lockNumber$|Count$/,
     'count',
   ],
   [/^(id|nonce|cohort|tierNo|version|sessions)$|Bps$|Id$/, 'number'],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { cleanPaste } from '../../web/src/format.ts'
+import { cleanPaste, zerosAfter } from '../../web/src/format.ts'
 
 const FORMAT = new URL('../../web/src/format.ts', import.meta.url).href
 const MESSAGE = new URL('../../web/src/words/message.ts', import.meta.url).href
@@ -120,4 +120,14 @@ test('an address or hash is read from pasted text, without invisible marks', () 
     [`${address}0`, null],
   ] as const)
     assert.equal(cleanPaste(text), read ?? text, text)
+})
+
+test('zeros bring an amount in a column to six decimals', () => {
+  assert.deepEqual(['3', '1,234.5', '0.1234', '0.123456', '0.000000001'].map((text) => text + zerosAfter(text)), [
+    '3.000000',
+    '1,234.500000',
+    '0.123400',
+    '0.123456',
+    '0.000000001',
+  ])
 })

@@ -2,8 +2,8 @@
 document.addEventListener('submit', async (event) => {
   const form = event.target
   event.preventDefault()
-  const shown = form.nextElementSibling
-  shown.hidden = false
+  form.nextElementSibling.hidden = false
+  const shown = form.nextElementSibling.querySelector('pre')
   try {
     const response = await fetch(form.elements.path.value)
     const text = await response.text()

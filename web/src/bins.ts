@@ -40,6 +40,13 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
+/** The least of 1, 2 or 5 with zeros that is not below the amount, for the top of a scale. */
+export function roundTop(wei: bigint): bigint {
+  if (wei === 0n) return 0n
+  const power = 10n ** BigInt(wei.toString().length - 1)
+  return [1n, 2n, 5n, 10n].map((step) => step * power).find((top) => top >= wei) ?? wei
+}
+
 /** The bars of a range, from its start until now. `points` are the range's points. */
 export function binsOf(points: readonly Point[], range: Range, nowMs: number): Bin[] {
   const { backMs, binMs } = RANGES[range]

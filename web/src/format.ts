@@ -53,6 +53,12 @@ export function shortEther(wei: bigint, decimals = 18): string {
   return /[1-9]/.test(short) ? short : whole
 }
 
+/** The zeros that bring an amount to six decimals: ".000000" after "3", "00" after "3.1234". */
+export function zerosAfter(amount: string): string {
+  const point = amount.indexOf('.')
+  return point < 0 ? `.${'0'.repeat(DECIMALS_MAX)}` : '0'.repeat(Math.max(0, DECIMALS_MAX + 1 + point - amount.length))
+}
+
 /** An amount cut to at most so many figures, but never to only zeros. Never rounded up. */
 export function fewFigures(amount: string, figures: number): string {
   const [, whole = amount, zeros = ''] = /^([^.]+)\.(0*)/.exec(amount) ?? []

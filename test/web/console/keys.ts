@@ -90,7 +90,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
     // Several together, too.
     await go('Payments')
     await page.getByLabel('Choose all shown').check()
-    await page.getByRole('button', { name: 'Refund chosen…' }).click()
+    await page.getByRole('button', { name: 'Refund…' }).click()
     await confirm('Prepare the refunds')
     await dialog().getByText('Not done yet: a second person has to confirm it').waitFor()
     await page.keyboard.press('Escape')

@@ -18,7 +18,7 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     await wallet(7, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 4n)
     const prepareAll = async () => {
       await page.getByLabel('Choose all shown').check()
-      await page.getByRole('button', { name: 'Refund chosen…' }).click()
+      await page.getByRole('button', { name: 'Refund…' }).click()
       await confirm('Prepare the refunds')
     }
     await until('both are listed', async () => (await page.locator('.rows > li').count()) === 2)

@@ -1,7 +1,7 @@
 // The bars of plots: hours and days in UTC, empty ones included, and ranges that omit nothing they must contain.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { binsOf, pointsIn, RANGES, rangeFor } from '../../../web/src/bins.ts'
+import { binsOf, pointsIn, RANGES, rangeFor, roundTop } from '../../../web/src/bins.ts'
 
 const point = (time: string, wei: bigint) => ({ at: new Date(time), wei })
 const NOW_MS = Date.parse('2026-01-31T12:00:00Z')
@@ -47,4 +47,9 @@ test('a plot opens with the shortest range that holds all, and a range holds wha
   assert.deepEqual(pointsIn(points, '24 hours', NOW_MS), points.slice(3))
   assert.deepEqual(pointsIn(points, 'all', NOW_MS), points)
   assert.equal(RANGES.all.backMs, null)
+})
+
+test('the top of a scale is 1, 2 or 5 with zeros, and never below the highest bar', () => {
+  const tops = [0n, 1n, 2n, 3n, 5n, 6n, 10n, 11n, 499n, 501n].map(roundTop)
+  assert.deepEqual(tops, [0n, 1n, 2n, 5n, 5n, 10n, 10n, 20n, 500n, 1000n])
 })

@@ -2,11 +2,11 @@
 import { Amount } from '../ui/facts.tsx'
 
 /** An amount, with its wei on hover. `null` means "could not be checked". */
-export function Exact({ wei }: { wei: bigint | null }) {
+export function Exact({ wei, aligned = false }: { wei: bigint | null; aligned?: boolean }) {
   if (wei === null) return <Amount wei={null} />
   return (
     <span title={`${wei} wei`}>
-      <Amount wei={wei} plain />
+      <Amount wei={wei} plain aligned={aligned} />
     </span>
   )
 }

@@ -26,6 +26,8 @@ interface Ways<Row> {
   cells?: { readonly [Field in keyof Row]?: (row: Row) => ReactNode }
   /** Fields that the console leaves out. */
   hides?: readonly (keyof Row)[]
+  /** Fields that a phone leaves out. */
+  onlyWide?: readonly (keyof Row)[]
   /** The colours of states that differ from the usual ones. */
   tones?: Readonly<Record<string, Tone>>
   /** The acts for a row. */
@@ -50,7 +52,7 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   address: (value: string) => <Address of={value} />,
   answer: (value: { error: string | null; status: number | null }[]) => value.at(-1)?.error ?? value.at(-1)?.status,
   count: (value: number | bigint) => limitFigure(value),
-  ether: (value: bigint | string) => <Exact wei={BigInt(value)} />,
+  ether: (value: bigint | string) => <Exact wei={BigInt(value)} aligned />,
   hash: (value: string) => <Hash of={value} />,
   number: (value: number | string) => value,
   record: (value: Record<string, unknown>) => <Pairs of={value} />,
@@ -80,7 +82,7 @@ function textOf(value: unknown): ReactNode {
 /** Columns of a table, from their declarations. */
 export function columnsOf<Row extends object>(
   declarations: readonly Declared[],
-  { cells = {}, hides = [], tones = {}, decide }: Ways<Row> = {},
+  { cells = {}, hides = [], onlyWide = [], tones = {}, decide }: Ways<Row> = {},
 ): readonly Column<Row>[] {
   const visible = declarations.map(columnOf).filter(({ field }) => !hides.includes(field as keyof Row))
   const columns = visible.map(({ head, field, kind }): Column<Row> => {
@@ -97,6 +99,7 @@ export function columnsOf<Row extends object>(
       cell: cells[field as keyof Row] ?? usual,
       figure: FIGURES.includes(kind),
       isPlain: PLAIN.includes(kind),
+      wideOnly: onlyWide.includes(field as keyof Row),
       ...(kind !== 'record' && { sortBy: (row) => sortable(entryOf(row), kind) }),
     }
   })
@@ -105,8 +108,7 @@ export function columnsOf<Row extends object>(
 
 /** A heading in words: "Node" for nodeId, "Minted" for mintedAt. */
 const headingOf = (head: string) => {
-  const words =
-    head === 'at' ? 'when' : head === 'cohort' ? 'group' : inWords(head.replace(/(?<=[a-z])(Id|No|TxHash|At)$/, ''))
+  const words = head === 'at' ? 'when' : inWords(head.replace(/(?<=[a-z])(Id|No|TxHash|At)$/, ''))
   return sentenceCase(words)
 }
 

@@ -2,12 +2,16 @@
 import { everySpan, exactTime, times } from '../format.ts'
 import { etherAndWei } from './amounts.ts'
 
-/** A name of the API in words: "tierSoldOut" is "tier sold out". A unit goes, because the value says it. */
+/** A name of the API in words: "tierSoldOut" is "tier sold out". Readers know a cohort as a group. A unit goes, because the value says it. */
 export const inWords = (name: string): string =>
   name
     .replace(/(Wei|Bps|Sec)$/, '')
     .replace(/[a-z0-9](?=[A-Z])/g, '$& ')
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replace(/\bcohort/g, 'group')
+
+/** The actor of what the service does by itself. */
+export const SERVICE = 'pass'
 
 /** An amount of a token other than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
@@ -56,10 +60,13 @@ export function changesOf(before: unknown, after: unknown): FieldChange[] {
     .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
 }
 
+/** The name that `recordOf` gives a value that is no record. */
+export const PLAIN = 'value'
+
 /** The fields of a record. A list gives the fields of each of its entries, numbered if there are several; a plain value gives a single field. */
 function recordOf(value: unknown): Record<string, unknown> {
   if (value === null || value === undefined) return {}
-  if (typeof value !== 'object') return { value }
+  if (typeof value !== 'object') return { [PLAIN]: value }
   if (!Array.isArray(value)) return { ...value }
   if (value.length === 1) return recordOf(value[0])
   const entries = value.flatMap((entry, index) =>

@@ -39,6 +39,7 @@ setTimeout(() => {
   const ethereum = pageEthereum()
   if (offers.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
+find('again').addEventListener('click', () => window.location.reload())
 select.addEventListener('change', showAmount)
 input('to').addEventListener('input', showForeign)
 find('max').addEventListener('click', () => {

@@ -15,8 +15,16 @@ const HEIGHT = 100
 /** The lowest height of a bar, so that a value above zero never looks like zero. */
 const LEAST = 2
 
-export function Bars({ bars, least = bars.length }: { bars: readonly Bar[]; least?: number }) {
-  const max = Math.max(...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
+interface BarsProps {
+  bars: readonly Bar[]
+  /** Room for at least so many bars. */
+  least?: number
+  /** The value at full height. The highest bar's, if left out. */
+  top?: number
+}
+
+export function Bars({ bars, least = bars.length, top }: BarsProps) {
+  const max = Math.max(top ?? 0, ...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
   // If there are few bars, they are at the right end, because the next bar will appear there.
   const before = Math.max(0, least - bars.length)
   return (

@@ -38,7 +38,7 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
     >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <button type="button" className="button quiet" aria-label={ui.dialog.close} onClick={onClose}>
+        <button type="button" className="button quiet round" aria-label={ui.dialog.close} onClick={onClose}>
           ✕
         </button>
       </header>

@@ -15,6 +15,7 @@ import {
   short,
   shortEther,
   untilTime,
+  zerosAfter,
 } from '../format.ts'
 import { usePrice } from '../ledger.ts'
 import { fill } from '../words/message.ts'
@@ -35,6 +36,8 @@ interface AmountProps {
   exact?: boolean
   /** The most figures to show, if that is not as many as usual. */
   figures?: number
+  /** Shows six decimals, so that the amounts of a column line up. */
+  aligned?: boolean
 }
 
 /** Amounts smaller than this are shown in wei, because they would be only zeros in ether. */
@@ -44,7 +47,7 @@ const GWEI = 10n ** 9n
  * Ether rounded down to six decimals. A press shows the exact amount. Dollars are beside it if a price is known. `null`
  * means "not checked".
  */
-export function Amount({ wei, plain = false, exact = false, figures }: AmountProps) {
+export function Amount({ wei, plain = false, exact = false, figures, aligned = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
   if (!exact && figures === undefined && wei !== 0n && wei > -GWEI && wei < GWEI)
@@ -53,7 +56,7 @@ export function Amount({ wei, plain = false, exact = false, figures }: AmountPro
   return (
     <span className="amount" translate="no">
       <span className="ether">
-        <Digits wei={wei} exact={exact} figures={figures} /> ETH
+        <Digits wei={wei} exact={exact} figures={figures} aligned={aligned} /> ETH
       </span>
       {usd && <span className="usd"> ≈&nbsp;{usd}</span>}
     </span>
@@ -66,17 +69,30 @@ export const Price = ({ wei }: { wei: bigint }) => <Amount wei={wei} figures={10
 /** How many characters fit in a line on a phone. */
 const LINE_CHARS = 20
 
-function Digits({ wei, exact, figures }: { wei: bigint; exact: boolean; figures: number | undefined }) {
+interface DigitsProps {
+  wei: bigint
+  exact: boolean
+  figures: number | undefined
+  aligned: boolean
+}
+
+function Digits({ wei, exact, figures, aligned }: DigitsProps) {
   const [all, setAll] = useState(false)
   const whole = ether(wei)
   const short = figures === undefined ? shortEther(wei) : fewFigures(whole, figures)
+  const zeros = aligned ? zerosAfter(short) : undefined
   if (exact || short === whole)
-    return <span className={whole.length > LINE_CHARS ? 'digits all' : 'digits'}>{whole}</span>
+    return (
+      <span className={whole.length > LINE_CHARS ? 'digits all' : 'digits'} data-zeros={zeros}>
+        {whole}
+      </span>
+    )
   return (
     <button
       type="button"
       className={all ? 'digits more all' : 'digits more'}
       title={all ? undefined : fill(ui.facts.exactly, { amount: whole })}
+      data-zeros={all ? undefined : zeros}
       aria-expanded={all}
       onClick={() => setAll(!all)}
     >

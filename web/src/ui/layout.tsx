@@ -106,14 +106,17 @@ export function InConsoleTop({ children }: { children: ReactNode }) {
 
 /** Below the page's content. */
 export function Bottom() {
+  const [location] = useLocation()
   return (
     <>
       <Boundary>
         <Alerts />
       </Boundary>
-      <Boundary>
-        <Footer />
-      </Boundary>
+      {!CONSOLE.test(location) && (
+        <Boundary>
+          <Footer />
+        </Boundary>
+      )}
     </>
   )
 }

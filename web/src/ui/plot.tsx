@@ -1,6 +1,6 @@
 // A plot of amounts over time: a bar for each slot of a range, and the same in words.
 import { useMemo, useState } from 'react'
-import { type Bin, binsOf, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
+import { type Bin, binsOf, type Point, pointsIn, RANGES, type Range, rangeFor, roundTop } from '../bins.ts'
 import { etherAsNumber, everyTime, shortEther, timeMark } from '../format.ts'
 import { rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -62,20 +62,21 @@ const MARKED_LEAST = 4
 
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]
-  const highest = bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n)
+  const top = roundTop(bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n))
   const isShort = bins.length < BARS_LEAST
   const [first, last] = [bins[0], bins.at(-1)]
   const marked =
     bins.length < MARKED_LEAST ? [undefined, last] : isShort ? [first, last] : [first, bins[bins.length >> 1], last]
   return (
     <Axes
-      top={`${shortEther(highest)} ETH`}
+      top={`${shortEther(top)} ETH`}
       marks={marked.map((bin) => bin?.from)}
       from={Math.max(0, 1 - bins.length / BARS_LEAST)}
       stepMs={binMs}
     >
       <Bars
         least={BARS_LEAST}
+        top={etherAsNumber(top)}
         bars={bins.map(({ from, wei }) => ({
           key: from.getTime(),
           value: etherAsNumber(wei),
@@ -87,7 +88,7 @@ function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
 }
 
 interface AxesProps {
-  /** The value of the highest bar. */
+  /** The value at the top, which is round. */
   top: string
   /** Times below the bars, from the first to the last. */
   marks: readonly (Date | undefined)[]
@@ -98,12 +99,13 @@ interface AxesProps {
   children: React.ReactNode
 }
 
-/** The frame around the bars: the highest value, and times in the browser's zone. */
+/** The frame around the bars: the values at its top and its base, and times in the browser's zone. */
 function Axes({ top, marks, from = 0, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">
       <span className="note">{top}</span>
       {children}
+      <span className="note base">0</span>
       <p className="note" style={{ paddingLeft: `${from * 100}%` }}>
         {marks.map((at, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: places that never move

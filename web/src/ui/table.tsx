@@ -13,6 +13,8 @@ export interface Column<Row> {
   isPlain?: boolean
   /** Aligns the column's figures to the right, so that digits line up. */
   figure?: boolean
+  /** True if a phone leaves the column out. */
+  wideOnly?: boolean
 }
 
 /** A column of times, by which the table sorts. */
@@ -28,7 +30,7 @@ export const amountColumn = <Row,>(heading: string, of: (row: Row) => bigint): C
   heading,
   figure: true,
   sortBy: of,
-  cell: (row) => <Amount wei={of(row)} />,
+  cell: (row) => <Amount wei={of(row)} aligned />,
 })
 
 interface TableProps<Row> {
@@ -84,6 +86,7 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
                 <td
                   key={column.heading}
                   data-heading={column.isPlain ? undefined : column.heading}
+                  data-wide={column.wideOnly ? '' : undefined}
                   className={column.figure ? 'figure' : undefined}
                 >
                   <div>{column.cell(row)}</div>

@@ -4,7 +4,7 @@ import { HASH, sentenceCase, short } from '../../format.ts'
 import { Empty } from '../../ui/states.tsx'
 import { listSection } from '../list.tsx'
 import { Changes, Pairs } from '../record.tsx'
-import { changesOf, inUnits, inWords } from '../values.ts'
+import { changesOf, inUnits, inWords, SERVICE } from '../values.ts'
 
 /** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links says so. */
 function Subject({ of }: { of: string | null }) {
@@ -16,6 +16,16 @@ function Subject({ of }: { of: string | null }) {
   )
   return HASH.test(of) ? <Link href={`/console/payments/${of}`}>{text}</Link> : text
 }
+
+/** Actions whose names do not explain themselves. */
+const ACTIONS: Readonly<Record<string, string>> = { evidenceSet: 'Required evidence changed' }
+const MODES: Readonly<Record<string, string>> = { proven: 'a proof of each block', agreed: 'two providers agree' }
+
+/** What a change of the evidence changed, in words. */
+const modesIn = ({ before, after }: Record<string, unknown>) => ({
+  before: MODES[String(before)] ?? before,
+  after: MODES[String(after)] ?? after,
+})
 
 /** So many fields are shown at once; more are behind a press. */
 const FIELDS_SHOWN = 2
@@ -58,10 +68,10 @@ export const Audit = listSection('audit', {
     action: ({ action, actor, subject, detail }) => (
       <>
         <p>
-          <strong>{sentenceCase(inWords(action))}</strong> <Subject of={subject} />{' '}
-          <span className="note">by {actor}</span>
+          <strong>{ACTIONS[action] ?? sentenceCase(inWords(action))}</strong> <Subject of={subject} />{' '}
+          <span className="note">{actor === SERVICE ? 'automatic' : `by ${actor}`}</span>
         </p>
-        <Detail of={detail} />
+        <Detail of={action === 'evidenceSet' ? { ...detail, ...modesIn(detail) } : detail} />
       </>
     ),
   },

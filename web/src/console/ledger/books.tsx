@@ -94,7 +94,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
       </>
     ),
   },
-  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Exact wei={openingWei} /> },
+  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Exact wei={openingWei} aligned /> },
   {
     heading: 'Movements',
     figure: true,
@@ -103,12 +103,12 @@ const ACCOUNTS: readonly Column<Account>[] = [
         ? 'none'
         : movements.map(({ what, count, wei }) => (
             <div key={what}>
-              {what} ({count}): <Exact wei={BigInt(wei)} />
+              {what} ({count}): <Exact wei={BigInt(wei)} aligned />
             </div>
           )),
   },
-  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} /> },
-  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} /> },
+  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} aligned /> },
+  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} aligned /> },
 ]
 
 /** A line of the statement: how much of what, and of how many if it is a sum. */
@@ -121,8 +121,7 @@ const TOTAL = 'Total sales'
 const LINES: readonly Column<Line>[] = [
   { heading: 'In this month', cell: ({ what }) => (what === TOTAL ? <strong>{what}</strong> : what) },
   { heading: 'Number', figure: true, cell: ({ count }) => count !== undefined && figure(count) },
-  { heading: 'Wei', figure: true, cell: ({ wei }) => <span className="note">{wei.toLocaleString()}</span> },
-  { heading: 'Amount', figure: true, cell: ({ wei }) => <Exact wei={wei} /> },
+  { heading: 'Amount', figure: true, cell: ({ wei }) => <Exact wei={wei} aligned /> },
 ]
 
 /** Who vouches for payments and turns. */
@@ -130,7 +129,7 @@ const VOUCHED = {
   proven: 'proven',
   linked: 'checked, not confirmed by the chain yet',
   agreed: 'on which providers agree',
-  believed: 'by the word of one provider',
+  believed: 'confirmed by one provider only',
 } as const
 
 function linesOf({ sales, totalSalesWei, assurance, happened, commissions, gasWei }: Statement, tiers: Tiers): Line[] {

@@ -1,7 +1,7 @@
 // The next round: what it would pay, whether the balance covers it, and what blocks it. Also the switch that pauses
 // rounds.
 import { Link } from 'wouter'
-import { useHealth } from '../../ledger.ts'
+import { useHealth, useTiers } from '../../ledger.ts'
 import { Amount, Mark } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
@@ -10,10 +10,11 @@ import { ActButton } from '../act.tsx'
 import { type Preview, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { columnsOf } from '../list.tsx'
+import { NONE } from '../values.ts'
 
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due now',
-  unpaidNodes: 'due groups have nodes with neither payment nor grant',
+  unpaidNodes: 'the due groups have nodes that nobody paid for',
   outOfBounds: 'an amount is outside the distributor’s bounds on the contract',
   delayed: 'turns that are not owed wait until the contract’s owner sets a window',
   unknown: 'the payout or the seed of a due turn is unknown',
@@ -58,7 +59,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
             funds.sufficient === null ? (
               'we could not check whether that is enough'
             ) : (
-              <Mark tone={funds.sufficient ? 'good' : 'bad'}>{funds.sufficient ? 'suffices' : 'too little'}</Mark>
+              <Mark tone={funds.sufficient ? 'good' : 'bad'}>{funds.sufficient ? 'enough' : 'too little'}</Mark>
             )
           }
         >
@@ -75,11 +76,13 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
         </Figure>
       </dl>
       {stops.length > 0 && (
-        <p className="notice">Nothing is sent now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+        <p className="notice">No round now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
       )}
       {round.unbackedCohorts.length > 0 && (
         <p className="notice warn">
-          Not credited because of a node without a payment: group {round.unbackedCohorts.join(', ')}.
+          {round.unbackedCohorts.length === 1
+            ? `Group ${round.unbackedCohorts[0]} has a node that nobody paid for, so it gets no credit.`
+            : `Groups ${round.unbackedCohorts.join(', ')} have nodes that nobody paid for, so they get no credit.`}{' '}
           <Link href="/console/nodes">See the nodes</Link>
         </p>
       )}
@@ -104,6 +107,11 @@ const AtMost = ({ wei }: { wei: bigint }) => (
 /** A turn, and whether a node without a payment keeps its group from being credited. */
 type Turn = Preview['round']['turns'][number] & { isHeld: boolean }
 
+function TierName({ of }: { of: Turn['tierId'] }) {
+  const tier = useTiers().data?.find(({ id }) => id === of)
+  return tier?.label ?? of ?? NONE
+}
+
 const COLUMNS = columnsOf<Turn>(
   [
     ['group', 'cohort'],
@@ -115,9 +123,9 @@ const COLUMNS = columnsOf<Turn>(
   ],
   {
     cells: {
-      cohort: ({ cohort, isHeld }) => (
+      tierId: ({ tierId, isHeld }) => (
         <>
-          {cohort} {isHeld && <Mark tone="warn">not credited</Mark>}
+          <TierName of={tierId} /> {isHeld && <Mark tone="warn">not credited</Mark>}
         </>
       ),
     },
@@ -132,7 +140,7 @@ function PauseButton() {
       main
       label="Resume rounds"
       act="resume"
-      says="Rounds resume with the next pass, which also pays the missed turns."
+      says="Rounds resume. The next one also pays the missed turns."
     />
   ) : (
     <ActButton

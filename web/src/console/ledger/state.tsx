@@ -1,6 +1,6 @@
 // The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
-import { HASH, limitFigure, short } from '../../format.ts'
+import { count, HASH, limitFigure, short } from '../../format.ts'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Address, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -57,16 +57,19 @@ function Budget() {
           ) : (
             <div className="stack">
               <dl className="tiles">
-                <Figure name="Nodes left to mint" note={`${budget.nodesPerWeek.toLocaleString()} used in a week`}>
+                <Figure
+                  name="Nodes left to mint"
+                  note={`about ${budget.nodesPerWeek.toLocaleString()} a week at the recent pace`}
+                >
                   <Left count={budget.nodes} isLow={budget.low.includes('nodes')} />
                 </Figure>
-                <Figure name="Groups left to open" note={`one more tier opens ${budget.cohortsPerTier}`}>
+                <Figure name="Groups left to open" note={`each new tier uses ${budget.cohortsPerTier}`}>
                   <Left count={budget.cohorts} isLow={budget.low.includes('cohorts')} />
                 </Figure>
-                <Figure name="Least for a turn" note="by the contract">
+                <Figure name="Smallest payout" note="for a turn, set in the contract">
                   <Exact wei={budget.floorWei} />
                 </Figure>
-                <Figure name="Most for a turn" note="by the contract">
+                <Figure name="Largest payout" note="for a turn, set in the contract">
                   <Exact wei={budget.ceilingWei} />
                 </Figure>
               </dl>
@@ -112,15 +115,24 @@ function Ending({ error, outcome }: PassRow) {
       </>
     )
   if (outcome?.signer === 'roleLost') return <Mark tone="bad">role lost</Mark>
-  return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
+  return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">OK</Mark>
+}
+
+/** What each pass is for. */
+const NAMES: Readonly<Record<string, string>> = {
+  funds: 'Balances',
+  budget: 'Budgets',
+  credit: 'Rounds',
+  payments: 'Payments',
+  reconcile: 'Comparison',
 }
 
 const PASSES: readonly Column<PassRow>[] = [
-  { heading: 'Pass', cell: ({ name }) => name },
+  { heading: 'Pass', cell: ({ name }) => NAMES[name] ?? name },
   { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
-  { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
+  { heading: 'Result', cell: (pass) => <Ending {...pass} /> },
   {
-    heading: 'Outcome',
+    heading: 'Details',
     cell: ({ outcome }) => <span className="note">{outcomeInWords(outcome ?? {})}</span>,
   },
 ]
@@ -128,17 +140,27 @@ const PASSES: readonly Column<PassRow>[] = [
 /** Parts of an outcome that say the same each time. */
 const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
 
-/** The parts of an outcome that are not empty: "to block 265, due nodes 2". */
+/** The parts of an outcome that are not empty: "to block 265, 2 nodes due". */
 function outcomeInWords(outcome: Record<string, unknown>): string {
   const fields = Object.entries(outcome).filter(
     ([name, value]) => !SHOWN_ELSEWHERE.includes(name) && !EMPTY.includes(asText(value)),
   )
   const part = ([name, value]: [string, unknown]) =>
     name === 'reason'
-      ? wordOf(value)
-      : `${inWords(name)} ${HASH.test(String(value)) ? short(String(value)) : name.endsWith('Wei') ? inUnits(name, value) : wordOf(value)}`
-  return fields.map(part).join(', ') || 'nothing to do'
+      ? (REASONS[String(value)] ?? wordOf(value))
+      : name === 'dueNodes'
+        ? `${count(Number(value), 'node')} due`
+        : `${inWords(name)} ${HASH.test(String(value)) ? short(String(value)) : name.endsWith('Wei') ? inUnits(name, value) : wordOf(value)}`
+  const last = ([name]: [string, unknown]) => Number(name === 'reason')
+  return (
+    fields
+      .toSorted((one, other) => last(one) - last(other))
+      .map(part)
+      .join(', ') || 'nothing to do'
+  )
 }
+/** Reasons whose codes do not explain themselves. */
+const REASONS: Readonly<Record<string, string>> = { unpaidNodes: 'held back: a node without a payment' }
 const EMPTY = [NONE, '0', 'false', '[]']
 /** A code, such as a reason, in words. */
 const wordOf = (value: unknown) =>
@@ -210,7 +232,7 @@ function AgainstChain() {
               <p className="note" key={wallet.address}>
                 The payments wallet <Address of={wallet.address} link={false} />
                 {wallet.closedBlock === null ? '' : ', closed since,'} is checked up to block{' '}
-                {wallet.auditedBlock?.toLocaleString() ?? '–'}. Its books have <Exact wei={wallet.bookedWei} />.
+                {wallet.auditedBlock?.toLocaleString() ?? '–'}. Recorded balance: <Exact wei={wallet.bookedWei} />.
               </p>
             ))}
             <Table

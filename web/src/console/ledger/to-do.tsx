@@ -45,7 +45,7 @@ export function ToDo() {
       tone: 'warn',
       most,
       section: 'nodes',
-      how: 'Grant, or leave without credits',
+      how: 'Decide',
     }),
     ...taskFor(open.length, 'action waits for a second person', 'actions wait for a second person', {
       tone: 'warn',
@@ -73,7 +73,7 @@ export function ToDo() {
 function Row({ what, tone, since, section, how }: Task) {
   return (
     <li>
-      <Mark tone={tone}>{tone === 'bad' ? 'now' : 'waits'}</Mark>
+      <Mark tone={tone}>{tone === 'bad' ? 'now' : 'open'}</Mark>
       <span>
         <strong>{what}</strong>
         {since && (

@@ -6,6 +6,7 @@ import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type StuckSender, type StuckTransaction, useAdmin } from '../admin.ts'
 import { columnsOf, listSection } from '../list.tsx'
+import { inWords } from '../values.ts'
 
 const WHY: Record<StuckTransaction['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
@@ -82,5 +83,10 @@ const SentTransactions = listSection('transactions', {
   empty: <Empty title="Nothing sent yet." />,
   // Both are of use only for what is stuck, which has its own table.
   hides: ['pendingSec', 'attempts'],
-  cells: { txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
+  onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
+  cells: {
+    // Its state says that it was displaced.
+    kind: ({ kind }) => inWords(kind.replace(/ \(displaced\)$/, '')),
+    txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} />,
+  },
 })

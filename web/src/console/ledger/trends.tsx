@@ -4,8 +4,8 @@ import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEthe
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
-import { Figure, Section } from '../../ui/page.tsx'
-import { Shown } from '../../ui/states.tsx'
+import { Facts, Figure, Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
@@ -48,7 +48,7 @@ function useUnchanged<T>(value: T): T {
 
 function Plots({ trends }: { trends: Read }) {
   const { bins, by } = useUnchanged(trends)
-  const newest = useMemo(() => [...bins].reverse(), [bins])
+  const newest = useMemo(() => bins.filter(hasFigures).reverse(), [bins])
   return (
     <>
       <dl className="tiles">
@@ -58,28 +58,28 @@ function Plots({ trends }: { trends: Read }) {
         <Trend bins={bins} name="Gas of rounds" weiOf={({ roundGas }) => roundGas.feeWei} />
       </dl>
       <Section title="Figures">
-        <p className="note">
-          <InAll of={bins} name="sold" says="became nodes" />, <InAll of={bins} name="held" says="are held" />,{' '}
-          <InAll of={bins} name="refunded" says="are paid back" />,{' '}
-          <InAll of={bins} name="dismissed" says="are dismissed" />. Counted by the time of their blocks, in their
-          present state.
-        </p>
-        <p className="note">
-          Mints took <Spent of={bins} name="mintGas" />, rounds <Spent of={bins} name="roundGas" />, others{' '}
-          <Spent of={bins} name="otherGas" />.{' '}
-          {count(
-            sum(bins, ({ nodes }) => nodes),
-            'node',
-          )}{' '}
-          minted.
-        </p>
-        <Table
-          caption={`Figures by the ${by}, the newest first`}
-          rows={newest}
-          keyOf={({ startAt }) => startAt.toISOString()}
-          columns={COLUMNS}
-          first={10}
-        />
+        <div className="stack">
+          <Facts
+            of={{
+              'Became nodes': <InAll of={bins} name="sold" />,
+              Held: <InAll of={bins} name="held" />,
+              'Paid back': <InAll of={bins} name="refunded" />,
+              Dismissed: <InAll of={bins} name="dismissed" />,
+              'Gas of mints': <Spent of={bins} name="mintGas" />,
+              'Gas of rounds': <Spent of={bins} name="roundGas" />,
+              'Other gas': <Spent of={bins} name="otherGas" />,
+            }}
+          />
+          <p className="note">Payments count at the time of their block, in their present state.</p>
+          <Table
+            caption={`Figures by the ${by}, the newest first`}
+            rows={newest}
+            keyOf={({ startAt }) => startAt.toISOString()}
+            columns={COLUMNS}
+            first={10}
+            empty={<Empty title="Nothing happened." />}
+          />
+        </div>
       </Section>
     </>
   )
@@ -116,6 +116,18 @@ function Trend({ bins, name, weiOf }: TrendProps) {
 
 type Ledger = NonNullable<TrendBin['ledger']>
 
+/** The amounts of the table, by their headings. */
+const AMOUNTS: readonly (readonly [heading: string, weiOf: (of: Ledger) => bigint])[] = [
+  ['Sold', ({ sold }) => sold.valueWei],
+  ['Held', ({ held }) => held.valueWei],
+  ['Credited', ({ rounds }) => rounds.valueWei],
+  ['Gas of mints', ({ mintGas }) => mintGas.feeWei],
+  ['Gas of rounds', ({ roundGas }) => roundGas.feeWei],
+]
+
+/** True unless every figure of the bin is zero. A bin without a reading stays, because its figures are not known. */
+const hasFigures = ({ ledger }: TrendBin) => !ledger || AMOUNTS.some(([, weiOf]) => weiOf(ledger) > 0n)
+
 const sum = (bins: readonly TrendBin[], of: (ledger: Ledger) => number) =>
   bins.reduce((total, { ledger }) => total + (ledger ? of(ledger) : 0), 0)
 const sumWei = (bins: readonly TrendBin[], of: (ledger: Ledger) => bigint) =>
@@ -124,18 +136,16 @@ const sumWei = (bins: readonly TrendBin[], of: (ledger: Ledger) => bigint) =>
 interface InAllProps {
   of: readonly TrendBin[]
   name: 'sold' | 'held' | 'refunded' | 'dismissed'
-  says: string
 }
 
-function InAll({ of, name, says }: InAllProps) {
+function InAll({ of, name }: InAllProps) {
   const payments = sum(of, (ledger) => ledger[name].count)
   return (
     <>
-      {count(payments, 'payment')} {says}
+      {count(payments, 'payment')}
       {payments > 0 && (
         <>
-          {' '}
-          (<Amount wei={sumWei(of, (ledger) => ledger[name].valueWei)} plain />)
+          , <Amount wei={sumWei(of, (ledger) => ledger[name].valueWei)} plain />
         </>
       )}
     </>
@@ -145,12 +155,11 @@ function InAll({ of, name, says }: InAllProps) {
 function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'roundGas' | 'otherGas' }) {
   return (
     <>
-      <Amount wei={sumWei(of, (ledger) => ledger[name].feeWei)} plain /> (
       {count(
         sum(of, (ledger) => ledger[name].transactions),
         'transaction',
       )}
-      )
+      , <Amount wei={sumWei(of, (ledger) => ledger[name].feeWei)} plain />
     </>
   )
 }
@@ -160,7 +169,7 @@ const NOT_KNOWN = 'not known'
 const wei = (of: (ledger: Ledger) => bigint) => ({
   figure: true,
   cell: ({ ledger }: TrendBin) =>
-    !ledger ? <Unknown why={NOT_KNOWN} /> : of(ledger) === 0n ? NONE : <Exact wei={of(ledger)} />,
+    !ledger ? <Unknown why={NOT_KNOWN} /> : of(ledger) === 0n ? NONE : <Exact wei={of(ledger)} aligned />,
 })
 
 /** The start of a bin, in UTC and local time. */
@@ -179,9 +188,5 @@ function Beginning({ at }: { at: Date }) {
 
 const COLUMNS: readonly Column<TrendBin>[] = [
   { heading: 'From', cell: ({ startAt }) => <Beginning at={startAt} /> },
-  { heading: 'Sold', ...wei(({ sold }) => sold.valueWei) },
-  { heading: 'Held', ...wei(({ held }) => held.valueWei) },
-  { heading: 'Credited', ...wei(({ rounds }) => rounds.valueWei) },
-  { heading: 'Gas of mints', ...wei(({ mintGas }) => mintGas.feeWei) },
-  { heading: 'Gas of rounds', ...wei(({ roundGas }) => roundGas.feeWei) },
+  ...AMOUNTS.map(([heading, weiOf]) => ({ heading, ...wei(weiOf) })),
 ]

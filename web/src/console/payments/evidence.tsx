@@ -1,8 +1,9 @@
 // A verdict: a sentence about what the rule found, with the numbers beside it.
+import { sentenceCase } from '../../format.ts'
 import { Time } from '../../ui/facts.tsx'
 import type { PastVerdict } from '../admin.ts'
 import { Pairs } from '../record.tsx'
-import { inWords } from '../values.ts'
+import { inWords, SERVICE } from '../values.ts'
 import { sentenceOf, type Tiers } from './sentences.ts'
 
 export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tiers }) {
@@ -10,8 +11,9 @@ export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tier
   return (
     <div className="evidence">
       <p>
-        <strong title={verdict.reason ?? undefined}>{inWords(verdict.reason ?? verdict.verdict)}</strong> by{' '}
-        {verdict.decidedBy}, <Time at={verdict.decidedAt} />
+        <strong title={verdict.reason ?? undefined}>{sentenceCase(inWords(verdict.reason ?? verdict.verdict))}</strong>
+        {verdict.decidedBy === SERVICE ? ', found automatically' : ` by ${verdict.decidedBy}`},{' '}
+        <Time at={verdict.decidedAt} />
         {verdict.withdrawnAt && (
           <>
             , withdrawn by {verdict.withdrawnBy}, <Time at={verdict.withdrawnAt} />

@@ -44,7 +44,7 @@ export function DecideMany({ payments, choose }: DecideManyProps) {
               disabled={lacks !== null}
               onClick={() => setRequest({ decision, payments })}
             >
-              {LABELS[decision]} chosen
+              {LABELS[decision]}
               <Beyond lacks={lacks} />
             </button>
           ))}
