@@ -287,7 +287,7 @@ test('a survey has all that moved value, used a nonce or changed the factory, or
     assert.ok(isRoleHidden || isShort || isLost, 'a survey that nothing hinders')
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
-  for (const kind of ['useless', 'none', 'whole', 'part']) assert.ok((met[kind] ?? 0) >= cases(2), JSON.stringify(met))
+  for (const kind of ['useless', 'none', 'whole', 'part']) assert.ok((met[kind] ?? 0) > 0, JSON.stringify(met))
 })
 
 test('a range has at most 1,024 candidates, but the first block with logs in any case', async () => {
