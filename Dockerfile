@@ -17,6 +17,8 @@ COPY toolchain/package.json toolchain/
 COPY client client
 COPY web web
 COPY docs/RUNBOOK.md docs/
+COPY api api
+COPY src/operator/columns.ts src/operator/
 RUN npm ci --ignore-scripts && node bin/prepare.mjs
 
 # Types are stripped here and not at each start, which would keep 20 MB.
@@ -25,7 +27,8 @@ WORKDIR /build
 COPY scripts/release/strip.ts ./
 COPY src src
 COPY api api
-RUN node strip.ts --into stripped src api
+COPY web/src/words web/src/words
+RUN node strip.ts --into stripped src api web/src/words
 
 FROM ${NODE_IMAGE} AS modules
 WORKDIR /build

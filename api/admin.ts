@@ -630,6 +630,7 @@ export interface components {
             earnedWei: components["schemas"]["Wei"];
             takenBackWei: components["schemas"]["Wei"];
             paidWei: components["schemas"]["Wei"];
+            notFinalWei: string;
             waitingWei: components["schemas"]["Wei"];
             believedWei: string;
             dueWei: string;

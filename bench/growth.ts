@@ -216,9 +216,8 @@ async function plan(pool: Pool): Promise<void> {
   await readCohorts(pool)
   await lastRound(pool)
   const basis = { cursor, bounds: null, upTo: cursor.time }
-  // Every seed is in the stored headers, and a ledger with one provider asks no other about it. So planning calls no chain.
-  const chain = { providers: ['the only one'] } as unknown as PassContext['chain']
-  const { plan: planned } = await planDueRound({ pool, chain } as PassContext, basis)
+  // Planning reads only those seeds from the chain that are older than the stored headers. There are none here.
+  const { plan: planned } = await planDueRound({ pool } as PassContext, basis)
   if (planned.credits.length !== COHORTS) throw new Error('not every cohort was planned')
 }
 

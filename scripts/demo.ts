@@ -79,7 +79,7 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
   screen.line('GET /api/tiers')
   for (const { id, priceWei, maxPerWallet, payoutBps, onSale, openTo } of tiers) {
     const rest = `${onSale ? '' : ', not on sale'}, for ${openTo}`
-    screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ether, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
+    screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ETH, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
   }
   const open = tiers.filter(({ state, openTo }) => state === 'open' && openTo === 'everyone')
   if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')

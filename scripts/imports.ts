@@ -39,6 +39,8 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
+  // What answers a caller. Nothing that judges, follows, mends or sends reads with it.
+  { of: ['src/db/reads'], may: ['src/domain', 'src/db', 'src/lib'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
@@ -84,6 +86,7 @@ const LAYERS: readonly Layer[] = [
     of: ['src/operator'],
     may: [
       ...STEP,
+      'src/db/reads',
       'src/follower',
       'src/mending',
       'src/passes/steps',
@@ -102,11 +105,13 @@ const LAYERS: readonly Layer[] = [
       ...[
         'src/domain',
         'src/db',
+        'src/db/reads',
         'src/ports/chain.ts',
         'src/operator',
         'src/operator/acts/keys/webauthn.ts',
         'src/ports',
         'src/price/price.ts',
+        'web/src/words',
       ],
       'src/lib',
     ],
@@ -119,7 +124,7 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/metrics'],
-    may: ['src/domain', 'src/db', 'src/ports/chain.ts', 'src/lib'],
+    may: ['src/domain', 'src/db', 'src/db/reads', 'src/ports/chain.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
   },
   { of: ['src/mending/rebuild'], may: [...STEP, 'src/follower', 'src/books', 'src/passes/steps'] },
@@ -145,7 +150,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/checks'],
     may: [
-      ...[...WIRING, 'src/chain/send', 'src/ports', 'src/follower', 'src/passes/steps', 'src/webhooks'],
+      ...[...WIRING, 'src/db/reads', 'src/chain/send', 'src/ports', 'src/follower', 'src/passes/steps', 'src/webhooks'],
       ...[
         'src/boot/database.ts',
         'src/boot/embedded.ts',
@@ -196,22 +201,23 @@ const LAYERS: readonly Layer[] = [
   { of: ['client/test'], may: ['client/src'] },
   {
     of: ['web/src'],
-    may: ['client/src', 'client/src/viem'],
+    may: ['client/src', 'client/src/viem', 'web/src/words'],
     packages: ['@tanstack/react-query', 'react', 'viem'],
   },
+  { of: ['web/src/words'], may: [], packages: ['react'] },
   {
     of: ['web/src/ui'],
-    may: ['client/src', 'web/src'],
+    may: ['client/src', 'web/src', 'web/src/words'],
     packages: ['@tanstack/react-query', 'react', 'react-dom', 'wouter'],
   },
   {
     of: ['web/src/wallet'],
-    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/words'],
     packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wagmi'],
   },
   {
     of: ['web/src/pages'],
-    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet', 'web/src/words'],
     packages: ['@tanstack/react-query', 'react', 'viem', 'wouter'],
   },
   { of: ['web/src/keep'], may: ['client/src', 'client/src/viem', 'web/src'], packages: ['viem'] },

@@ -1,7 +1,7 @@
 // `npm run mutation`: changes the rules about money and auth, and the code around them, one small change at a time, and counts how many changes the
 // tests notice (Stryker). Exits with 1 if a goal is not met. Works on a copy, and leaves nothing behind.
 //   npm run mutation -- [--changed [<git ref>]] [part of a path ...]
-//   npm run mutation -- --drawn [--seed <number>] [--count <number>] [--by <part of a test's path>] [--list] <file> ...
+//   npm run mutation -- --drawn [--seed <number>] [--count <number>] [--by <part of a test's path>] ... [--list] <file> ...
 // `--changed` mutates only files changed since this branch left the ref (by default main), or since the commit before.
 // `--drawn` mutates any files of src, and draws mutants by a seed, because each may need tests on real parts (mutation/drawn.ts). `--list` only prints
 // them. Only tests with a `--by` in their path run.

@@ -1,10 +1,12 @@
 // `npm run screenshots`: every page in both themes, at phone and desktop width, from a service with some activity.
-// Writes PNGs to screenshots/ for people to look at. `npm run screenshots -- pictures` instead takes the README's
-// pictures, into docs/pictures/.
+// Writes PNGs to screenshots/ for people to look at. Names choose pages: `npm run screenshots -- overview wallet`.
+// `npm run screenshots -- pictures` instead takes the README's pictures, into docs/pictures/. Fails if a page is not in
+// its own face.
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { EMBED_PARTS } from '../packages/embed/chain.ts'
+import { installWallet, WALLET_NAME } from '../test/support/browser-wallet.ts'
 import { startBrowser } from '../test/support/chromium.ts'
 import { startService, type WellKnown, wallet } from '../test/support/service.ts'
 import { temporaryDirectory } from '../test/support/temporary.ts'
@@ -15,7 +17,20 @@ const OUT = fileURLToPath(new URL('../screenshots/', import.meta.url))
 const BASIC_WEI = 10n ** 16n
 const WIDTHS = { phone: 360, desk: 1280 } as const
 const ADMIN_KEY = 'admin-key-of-the-screenshots-012345'
+/** The width of this word, in pixels, in Geist at 100 pixels. Other faces set it wider or narrower. */
+const WORD = { text: 'Withdrawals', width: 585 }
 const only = process.argv.slice(2)
+/** What a browser stores about a purchase that it has sent. */
+const INTENT = {
+  payer: `0x${'5'.repeat(40)}`,
+  tierId: 'basic',
+  priceWei: String(BASIC_WEI),
+  quantity: 1,
+  paid: 1,
+  asks: 1,
+  isOpen: false,
+  page: null,
+}
 /** The README's pictures. */
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 
@@ -23,6 +38,7 @@ const dataDir = temporaryDirectory()
 const receiver = await startReceiver()
 const service = await startService(dataDir, {
   ADMIN_KEY,
+  BRAND_NAME: 'Aurora Nodes',
   WEBHOOK_URL: receiver.url,
   WEBHOOK_SECRET: SECRET,
   WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -113,6 +129,8 @@ try {
         await page.goto(service.url + path)
         await shoot(page, `${name}-${theme}-${size}`)
       }
+      await shootUnderWay(page, paid.get((BASIC_WEI * 5n) / 2n) ?? '', `${theme}-${size}`)
+      if (only.length === 0 || only.includes('wallet')) await shootWallet(page, wellKnown, `${theme}-${size}`)
       if (only.length === 0 || only.includes('console')) await shootConsole(page, `${theme}-${size}`)
       if (only.includes('pictures') && size === 'desk') await takePicture(page, theme)
       await context.close()
@@ -164,12 +182,73 @@ async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
+  if (!name.startsWith('kept')) await assertFace(page, name)
   // Waits, because the figures on the page count up first.
   await page.waitForTimeout(2_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   // The page's header stays at the top of the view.
   await page.evaluate('window.scrollTo(0, 0)')
-  await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
+  // A dialog covers the window, not the page.
+  const fullPage = !(await page.locator('dialog[open]').isVisible())
+  await page.screenshot({ path: `${OUT}${name}.png`, fullPage })
+}
+
+/** The page that owners keep has the system's face. All others have Geist. */
+async function assertFace(page: Page, name: string): Promise<void> {
+  const width = await page.evaluate<number>(`(async () => {
+    await document.fonts.ready
+    const word = document.body.appendChild(document.createElement('span'))
+    word.style.cssText = 'position: absolute; font-size: 100px'
+    word.textContent = '${WORD.text}'
+    const { width } = word.getBoundingClientRect()
+    word.remove()
+    return width
+  })()`)
+  if (Math.abs(width - WORD.width) > 0.5) throw new Error(`${name}: "${WORD.text}" is ${width} wide, not ${WORD.width}`)
+}
+
+/** A payment that this browser has sent but no block has yet, and one at each step to its node: true but for its state. */
+async function shootUnderWay(page: Page, txHash: string, suffix: string): Promise<void> {
+  if (only.length > 0 && !only.includes('payment')) return
+  const { payments: _, ...real } = await service.get<{ payments?: unknown }>(`/api/payment/${txHash}`)
+  for (const status of ['waiting', 'seen', 'accepted', 'minting']) {
+    const known = { ...real, status, assurance: 'linked', nodeId: null, mintTxHash: null }
+    await page.route(/\/api\/(events|payment(s\/claim|\/0x))/, (route) =>
+      status !== 'waiting'
+        ? route.fulfill({ json: known })
+        : route.fulfill({ status: route.request().method() === 'GET' ? 404 : 409, json: { error: 'not in a block' } }),
+    )
+    await page.goto(service.url)
+    const intent = { ...INTENT, sent: [txHash], at: Date.now() }
+    await page.evaluate(`localStorage.setItem('node-ledger.intent', ${JSON.stringify(JSON.stringify(intent))})`)
+    await page.goto(`${service.url}/payment/${txHash}`)
+    await shoot(page, `payment-${status}-${suffix}`)
+    await page.evaluate('localStorage.clear()')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  }
+}
+
+/** What a connected wallet sees: the checkout, its nodes, and the form that withdraws. */
+async function shootWallet(page: Page, wellKnown: WellKnown, suffix: string): Promise<void> {
+  const press = (name: string) => page.getByRole('button', { name }).click()
+  await page.goto(`${service.url}/buy/basic`)
+  await page.getByLabel('QR or by hand').check()
+  await page.locator('.qr').waitFor()
+  await shoot(page, `buy-by-hand-${suffix}`)
+  await installWallet(page, 5, wellKnown.rpcUrl)
+  await page.goto(`${service.url}/buy/basic`)
+  await press('Connect a wallet')
+  await page.getByRole('dialog').waitFor()
+  await shoot(page, `buy-connect-${suffix}`)
+  await press(WALLET_NAME)
+  await page.getByText('All checks pass').waitFor()
+  await shoot(page, `buy-connected-${suffix}`)
+  await page.goto(`${service.url}/owner`)
+  await page.getByRole('button', { name: 'Withdraw…' }).waitFor()
+  await shoot(page, `owner-connected-${suffix}`)
+  await press('Withdraw…')
+  await page.getByRole('dialog').waitFor()
+  await shoot(page, `owner-withdraw-${suffix}`)
 }
 
 /** The top of the overview, down to the end of the first row of tiers. */

@@ -158,7 +158,7 @@ test('each path of the scope of mutation and coverage has a file', () => {
 
 /** Other programs' texts, which have no code for their meaning: providers', and the kernel's. */
 const WORDS_OF_OTHERS = [
-  'src/lib/open-files.ts',
+  'src/http/edge/connections.ts',
   'src/chain/rpc/absence.ts',
   'src/chain/rpc/provider.ts',
   'src/chain/send/send-errors.ts',

@@ -15,5 +15,5 @@ export const anchored = (html: string): string =>
 export function framed(head: string, text: string): string {
   const entries = [...text.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
   const links = entries.map(([, id, words]) => `<li><a href="#${id}">${words}</a></li>`)
-  return `<div class="page-head">${head}</div><nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav><div class="text">${text}</div>`
+  return `<div class="page-head">${head}</div><nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav><div class="text">${text}</div><script src="/document.js" defer></script>`
 }

@@ -1,4 +1,4 @@
-// The API's reference for people: api/openapi.yaml as HTML, made at build time. It reads without a script; public/try.js sends its requests.
+// The API's reference for people: api/openapi.yaml as HTML, made at build time. It reads without a script; public/document.js sends its requests.
 import { readFileSync } from 'node:fs'
 import { marked } from 'marked'
 import { parse } from 'yaml'
@@ -6,6 +6,10 @@ import { anchored, framed } from './contents.ts'
 
 interface Schema {
   $ref?: string
+  pattern?: string
+  minimum?: number
+  example?: unknown
+  examples?: readonly unknown[]
   type?: string | readonly string[]
   format?: string
   description?: string
@@ -65,17 +69,29 @@ export function referenceOf(file: string): string {
   const schemas = Object.entries(api.components.schemas).map(([name, schema]) =>
     folded(
       `schema-${name}`,
-      `<code>${name}</code>`,
+      `<h3><code>${name}</code></h3>`,
       `${prose(schema.description)}${fieldsOf(schema) || `<p>${typeOf(schema)}</p>`}`,
     ),
   )
   return framed(
-    '<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>',
-    `${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${schemas.join('')}</div><script src="/try.js" defer></script>`,
+    '<h1>API</h1><p class="lead">Nodes, rounds and payments as JSON. Reading needs no key. <a href="/api/openapi.json">OpenAPI 3.1</a></p>',
+    `${firstOf(api, operations)}${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${folded('all-schemas', `All ${schemas.length} schemas`, schemas.join(''))}</div>`,
   )
 }
 
 type Listed = Operation & { path: string; method: string }
+
+/** The route with which a reader begins. */
+const FIRST = '/api/stats'
+
+/** A first request, and its answer. */
+function firstOf(api: Api, operations: readonly Listed[]): string {
+  const first = operations.find(({ path }) => path === FIRST)
+  if (!first) throw new Error(`the document has no ${FIRST}`)
+  return `<h2 id="first-request">First request</h2><p>All paths are below <code>{origin}</code>.</p><div class="card first">${commandOf('get', FIRST, [], undefined)}${exampleOf(api, contentOf(first.responses['200']))}</div>`
+}
+
+const contentOf = (answer: Answer | undefined) => Object.values(answer?.content ?? {})[0]
 
 function operationOf(api: Api, { method, path, operationId, summary, description, parameters = [], ...rest }: Listed) {
   const asked = parameters.map((one) => resolved<Parameter>(api, one))
@@ -83,9 +99,12 @@ function operationOf(api: Api, { method, path, operationId, summary, description
   const answers = Object.entries(rest.responses).map(([status, one]) => [status, resolved<Answer>(api, one)] as const)
   return folded(
     operationId,
-    `<code><span class="method ${method}">${method.toUpperCase()}</span> ${path}</code> <span class="note">${text(summary)}</span>`,
-    prose(description) +
-      commandOf(method, path, asked, body?.example) +
+    `<h3 class="route"><code class="method ${method}">${method.toUpperCase()}</code> <code>${path.replaceAll('/', '/<wbr>')}</code> <span class="note">${text(summary)}</span></h3>`,
+    `<div class="calls">${commandOf(method, path, asked, body?.example)}${answers
+      .filter(([status]) => status.startsWith('2'))
+      .map(([, one]) => exampleOf(api, contentOf(one)))
+      .join('')}</div><div class="says">` +
+      prose(description) +
       table(
         ['Parameter', 'Type', 'What it is'],
         asked.map((one) => [
@@ -102,7 +121,7 @@ function operationOf(api: Api, { method, path, operationId, summary, description
           return [status, only?.schema ? typeOf(only.schema) : '–', text(said)]
         }),
       ) +
-      answers.map(([, { content }]) => exampleOf(Object.values(content ?? {})[0])).join(''),
+      '</div>',
   )
 }
 
@@ -128,12 +147,41 @@ function commandOf(method: string, path: string, asked: readonly Parameter[], bo
 
 /** A part that opens at a press. A link to `id` opens it, because that is inside. */
 const folded = (id: string, title: string, content: string) =>
-  `<details><summary><h3>${title}</h3></summary><div id="${id}">${content}</div></details>`
+  `<details><summary>${title}</summary><div id="${id}">${content}</div></details>`
 
-const exampleOf = (content: Content | undefined) =>
-  content?.example === undefined
-    ? ''
-    : `<pre tabindex="0" aria-label="Example">${escaped(JSON.stringify(content.example, null, 2))}</pre>`
+/** What an answer looks like: its own example, or one made from its schema. */
+function exampleOf(api: Api, content: Content | undefined): string {
+  const example = content?.example ?? (content?.schema && sampleOf(api, content.schema))
+  if (example === undefined) return ''
+  const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2)
+  return `<pre tabindex="0" aria-label="Example">${escaped(shown)}</pre>`
+}
+
+/** Samples of texts, by the pattern or format of their schema. */
+const TEXTS: readonly (readonly [form: RegExp, sample: string])[] = [
+  [/\{40\}/, '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'],
+  [/\{64\}/, '0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060'],
+  [/date-time/, '2026-01-02T03:04:05.000Z'],
+  [/\[1-9\]/, '42'],
+]
+
+/** A value that fits a schema. */
+function sampleOf(api: Api, schema: Schema): unknown {
+  const { $ref, example, examples, enum: values, type, items, properties, oneOf, anyOf, allOf } = schema
+  const own = example ?? examples?.[0] ?? values?.[0]
+  if (own !== undefined) return own
+  if ($ref) return sampleOf(api, resolved<Schema>(api, { $ref }))
+  const [some] = oneOf ?? anyOf ?? []
+  if (some) return sampleOf(api, some)
+  if (allOf) return Object.assign({}, ...allOf.map((part) => sampleOf(api, part)))
+  if (items) return [sampleOf(api, items)]
+  if (properties)
+    return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, sampleOf(api, field)]))
+  const [kind] = [type].flat()
+  if (kind === 'boolean') return true
+  if (kind === 'integer' || kind === 'number') return Math.max(schema.minimum ?? 1, 1)
+  return TEXTS.find(([form]) => form.test(`${schema.pattern} ${schema.format}`))?.[1] ?? 'text'
+}
 
 function fieldsOf(schema: Schema): string {
   const parts = [schema, ...(schema.allOf ?? [])]

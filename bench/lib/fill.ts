@@ -64,6 +64,8 @@ async function fillTerms(sql: Sql): Promise<void> {
   await sql`
     INSERT INTO cursors (name, block_number, block_hash, block_time)
     SELECT 'follow', number, hash, time FROM blocks WHERE number = ${HEADERS}`
+  // Then a round asks no provider about the seeds of its turns.
+  await sql`INSERT INTO evidence_modes (from_block, mode, set_by) VALUES (1, 'proven', 'bench')`
   await sql`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
     VALUES ('basic', 1, 1, 'Basic', ${PRICE_WEI}, 10, 10000, true, 0, 0, 'bench')`

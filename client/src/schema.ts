@@ -1068,7 +1068,7 @@ export interface components {
                 /** Format: date-time */
                 since: string;
             } | null;
-            /** @description Set while one block keeps stopping the passes, although the chain's providers answer: the service follows no later block. */
+            /** @description Set while one block stops minting and crediting, although the chain's providers answer: the service follows no later block. */
             stuck: {
                 /** @description The first block that is not followed. */
                 block: number;

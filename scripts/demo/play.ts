@@ -52,7 +52,7 @@ async function buy(part: Part): Promise<Node> {
   const { api, chain, paymentAddress, account, tier, claims, tell, onStage, onWait } = part
   const before = await chain.nodesOf(account.address)
   const { transactionHash, blockNumber } = await chain.pay(account, paymentAddress, BigInt(tier.priceWei))
-  tell(`paid ${formatEther(BigInt(tier.priceWei))} ether in block ${blockNumber}: ${transactionHash}`)
+  tell(`paid ${formatEther(BigInt(tier.priceWei))} ETH in block ${blockNumber}: ${transactionHash}`)
   onStage('paid')
   if (claims) {
     const { status, body } = await claimKnown(api, transactionHash)

@@ -61,7 +61,7 @@ export async function sellOut(sale: Sale): Promise<void> {
   if (first) first.data = referralSuffix(offer.code)
   const sent = await payTogether(chain, payments)
   const blocks = new Set(sent.map(({ blockNumber }) => blockNumber))
-  screen.line(`${BUYERS} wallets pay ${formatEther(priceWei)} ether each, in block ${[...blocks].join(' and ')}`)
+  screen.line(`${BUYERS} wallets pay ${formatEther(priceWei)} ETH each, in block ${[...blocks].join(' and ')}`)
   const found = await transfersTo(chain, to, [...blocks])
   const all = expected(offer, found)
   for (const one of all) await compare(sale, one)

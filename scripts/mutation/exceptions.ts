@@ -92,7 +92,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Of two equal hashes either may stand first.',
   },
   {
-    file: 'client/src/viem/interval.ts',
+    file: 'client/src/viem/verify.ts',
     line: 'const first = changes.find((change) => change.blockNumber > blockNumber || change.logIndex > logIndex)',
     mutator: 'EqualityOperator',
     put: 'change.logIndex >= logIndex',

@@ -39,7 +39,7 @@ export const GROUPS: readonly [Group, ...Group[]] = [
   {
     name: 'proofs',
     goal: 95,
-    files: ['src/chain/prove/**/*.ts', 'client/src/viem/{allowlist,interval,place,turns,verify}.ts'],
+    files: ['src/chain/prove/**/*.ts', 'client/src/viem/{allowlist,place,turns,verify}.ts'],
     tests: [
       'test/chain/prove/{account-proof,bloom,header,list-root,lists,published,sound,transaction}.test.ts',
       'test/chain/fuzz/{accounts,prover}.property.test.ts',

@@ -16,7 +16,7 @@ import type { Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
-import { compareTransfers, LeftOutFault, restsOnAgreement } from '../mending/compare.ts'
+import { compareBlock, LeftOutFault, restsOnAgreement } from '../mending/compare.ts'
 import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
@@ -127,19 +127,20 @@ async function checkWallet(
   return filedCount
 }
 
-/** Compares the ledger's transfers with the block's own list, for each block whose difference may hide a sale. */
+/** If blocks prove themselves, compares each block whose difference may hide a sale with what the ledger recorded of it. */
 async function compareBlocks(
   ctx: BalanceCheckContext,
   cursor: Cursor,
   differences: readonly NamedDifference[],
   run: RunLimits,
 ): Promise<void> {
+  if (!(await isProven(ctx.pool))) return
   const versions = await readTierVersions(ctx.pool)
   for (const { block, fromBlock, residueWei, residueState } of differences) {
     if (run.outOfTime()) return
     if (residueState === 'decided' || fromBlock !== block.number) continue
     if (!mayHideSale(versions, { residueWei, block }) && !(await hasBelieved(ctx.pool, block.number))) continue
-    await compareTransfers(ctx, cursor, block)
+    await compareBlock(ctx, cursor, block)
   }
 }
 

@@ -205,7 +205,7 @@ export function judgeBeginning(beginning: Beginning, startBlock: number): Said {
   const { first } = beginning
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
-    says: `START_BLOCK: the factory is older than START_BLOCK=${startBlock}, so the ledger lacks its earlier events and the passes stop`,
+    says: `START_BLOCK: the factory is older than START_BLOCK=${startBlock}, so the ledger lacks its earlier events and nothing is minted or credited`,
     fail: `Set START_BLOCK to ${block}. ${keeps}`,
   }
 }

@@ -3,19 +3,20 @@
 import { assertTwoAccounts, type Keys, openKey } from '../boot/keys.ts'
 import { type ChainPart, signersOf } from '../boot/parts.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
-import { count, quantity } from '../chain/rpc/wire.ts'
+import { count } from '../chain/rpc/wire.ts'
 import { createSignerAccount, currentFees, nonceAt } from '../chain/send/signer-account.ts'
 import { type Config, ConfigError } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Pool } from '../db/core/sql.ts'
-import { readSpending } from '../db/sends/funds.ts'
 import { readNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../domain/development.ts'
-import { FUNDS_WARN_TRANSACTIONS, judgeFunds, USUAL_GAS } from '../domain/funds.ts'
-import { type Address, inEther } from '../domain/units.ts'
+import { FUNDS_WARN_TRANSACTIONS } from '../domain/funds.ts'
+import { inEther } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
+import { readFunds } from '../passes/steps/funds.ts'
 import { trySigning } from '../passes/steps/signer.ts'
+import type { SignerAccount } from '../ports/chain.ts'
 import type { AccountRole } from '../ports/contexts.ts'
 import { type Check, type Checks, check, type Finding, findingOf, reasonOf } from './check.ts'
 
@@ -44,7 +45,7 @@ function checkKey(role: AccountRole): Check<KeysExamined> {
     if (address === null)
       return {
         says: role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited',
-        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that runs the passes.`,
+        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that mints and credits.`,
       }
     if (!isDevelopmentAccount(address) || chain.demoToken) return address
     const says = `${address} is a development account, whose key is public`
@@ -55,19 +56,18 @@ function checkKey(role: AccountRole): Check<KeysExamined> {
 }
 
 function checkFunds(role: AccountRole): Check<KeysExamined> {
-  const read = async ({ config, chain, rpc, pool }: KeysExamined) => {
-    const address = signersOf(chain)[role]
-    if (address === null) return null
-    const { balanceWei, maxFeeWei } = await readFunds(rpc, address)
-    const none = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
-    const spending = pool ? await readSpending(pool, { role, address, distMode: config.DIST_MODE }) : none
-    const verdict = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions: FUNDS_WARN_TRANSACTIONS })
-    return { address, balanceWei, maxFeeWei, ...spending, ...verdict }
+  const read = async (context: KeysExamined) => {
+    const sender = await accountOf(context, role)
+    if (sender === null) return null
+    const { config, rpc, pool } = context
+    const limits = { maxFeeWei: (await currentFees(rpc)).maxFeeWei, warnTransactions: FUNDS_WARN_TRANSACTIONS }
+    const funds = await readFunds(pool, { sender, role, distMode: config.DIST_MODE }, limits)
+    return { address: sender.address, ...limits, ...funds }
   }
   return check('NodeLedgerFundsLow', read, (funds) => {
     if (!funds) return null
     const { address, balanceWei, leftWei, transactions, low } = funds
-    const has = `the ${role} has ${inEther(balanceWei)} ether`
+    const has = `the ${role} has ${inEther(balanceWei)} ETH`
     if (leftWei < 0n) {
       const what = role === 'minter' ? 'the pending mint' : 'the next round'
       const says = `${has}, and ${what} may cost ${inEther(balanceWei - leftWei)}`
@@ -76,7 +76,8 @@ function checkFunds(role: AccountRole): Check<KeysExamined> {
     const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at current fees`
     return {
       says,
-      [transactions === 0 ? 'fail' : 'warn']: low && `Send ether to ${address}: without it the passes stop.`,
+      [transactions === 0 ? 'fail' : 'warn']:
+        low && `Send ether to ${address}: without it the service sends nothing more.`,
     }
   })
 }
@@ -106,9 +107,12 @@ function checkNonce(role: AccountRole): Check<KeysExamined> {
   })
 }
 
-async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
-  const balanceWei = quantity(await rpc.request('eth_getBalance', [of, 'latest']), 'balance')
-  return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
+/** The account of a role; null if this instance has no key of it. */
+async function accountOf({ chain, rpc }: KeysExamined, role: AccountRole): Promise<SignerAccount | null> {
+  const signer = chain[role]
+  if (!signer) return null
+  const chainId = chain.chainId ?? count(await rpc.request('eth_chainId', []), 'chain id')
+  return createSignerAccount({ rpc, signer, chainId, factory: chain.factory })
 }
 
 /** What to do, depending on where the key is. The role is inserted in upper case. */
@@ -121,14 +125,12 @@ const REMEDIES = {
 
 /** Asks a remote signer to sign a transaction that can never be mined. */
 function checkSigner(role: AccountRole): Check<KeysExamined> {
-  const read = async ({ config, chain, rpc }: KeysExamined) => {
-    const signer = chain[role]
-    const { kind } = config.keys[role] ?? {}
-    if ((kind !== 'signer' && kind !== 'kms') || !signer) return null
-    const chainId = chain.chainId ?? count(await rpc.request('eth_chainId', []), 'chain id')
-    const sender = createSignerAccount({ rpc, signer, chainId, factory: chain.factory })
+  const read = async (context: KeysExamined) => {
+    const { kind } = context.config.keys[role] ?? {}
+    const sender = kind === 'signer' || kind === 'kms' ? await accountOf(context, role) : null
+    if (sender === null) return null
     const refusal = await trySigning(role, sender).then(() => null, messageOf)
-    return { kind, address: signer.address, refusal }
+    return { kind: kind as keyof typeof REMEDIES, address: sender.address, refusal }
   }
   return check('NodeLedgerSignerDown', read, (trial) => {
     if (!trial) return null

@@ -22,7 +22,7 @@ import {
   readUnproven,
   readUnusualCohorts,
 } from '../db/reads/doctor.ts'
-import { readLostRoles, readSignerTroubles } from '../db/sends/signers.ts'
+import { readSenderTroubles } from '../db/sends/signers.ts'
 import { type Drift, driftInWords } from '../domain/drift.ts'
 import { isStale, LAG_SEC, STUCK_SEC } from '../domain/health.ts'
 import type { Address } from '../domain/units.ts'
@@ -33,7 +33,7 @@ import { type Check, type Checks, check, checkEach, ofLedger } from './check.ts'
 /** How many differences a finding names, and how many nodes without payment or grant. */
 const NAMED_MAX = 3
 const UNPAID_MAX = 20
-const RETRIES = 'See the runbook. Each pass retries its transactions.'
+const RETRIES = 'See the runbook. The service keeps trying.'
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
@@ -65,12 +65,12 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     const { block, runs, since, rule, host } = stuck
     return {
       says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last as reported by ${host}` : ''}: ${rule}`,
-      fail: 'See the runbook. The passes try again, and continue automatically.',
+      fail: 'See the runbook. The service keeps trying, and continues automatically.',
     }
   }),
 
   'passes.waiting': checkEach('NodeLedgerPaymentsWaiting', ofLedger(readUnsent), null, (unsent) => ({
-    says: `the ${unsent.pass} pass has sent nothing in ${unsent.runs} runs since ${unsent.since}: ${unsent.why}`,
+    says: `sending for ${unsent.pass} has failed in ${unsent.runs} runs since ${unsent.since}: ${unsent.why}`,
     fail: RETRIES,
   })),
 
@@ -100,7 +100,7 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
   /** As the passes recorded it. An instance without keys has no other evidence. */
   'passes.signers': checkEach(
     'NodeLedgerSignerDown',
-    ofLedger(readSignerTroubles),
+    ofLedger((pool) => readSenderTroubles(pool, 'signer')),
     'no signer refused its last request',
     ({ since, role, address, detail }) => ({
       says: `the signer of the ${role}, ${address}, has not signed since ${since}: ${detail}`,
@@ -108,19 +108,24 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     }),
   ),
 
-  'passes.roles': checkEach('NodeLedgerRoleLost', ofLedger(readLostRoles), null, ({ since, address, role }) => ({
-    says: `since ${since}, ${address} is no longer the contract’s ${role}, so it sends nothing`,
-    fail: RETRIES,
-  })),
+  'passes.roles': checkEach(
+    'NodeLedgerRoleLost',
+    ofLedger((pool) => readSenderTroubles(pool, 'role')),
+    null,
+    ({ since, address, role }) => ({
+      says: `since ${since}, ${address} is no longer the contract’s ${role}, so it sends nothing`,
+      fail: RETRIES,
+    }),
+  ),
 }
 
 const STATE_CHECKS: Checks<LedgerExamined> = {
   'ledger.follows': check('NodeLedgerLagging', ofLedger(readCursor), (cursor, { head }) => {
-    if (!cursor) return { says: 'no block is followed yet', warn: 'The first payments pass begins at START_BLOCK.' }
+    if (!cursor) return { says: 'no block is followed yet', warn: 'The service begins at START_BLOCK.' }
     const apart = head
       ? `, ${Math.max(0, head.number - cursor.number)} behind the chain`
       : '; how far behind is not known'
-    const todo = 'The payments pass catches up while it runs. If it does not run, see that check.'
+    const todo = 'The service catches up by itself. If it does not, see passes.payments.'
     const isLagging = head !== null && head.time - cursor.time > LAG_SEC
     return { says: `followed up to block ${cursor.number}${apart}`, warn: isLagging && todo }
   }),

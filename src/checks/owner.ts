@@ -35,7 +35,7 @@ export const OWNER_CHECKS: Checks<PowersExamined> = {
     const noFloor =
       floorWei === 0n &&
       'A stolen distributor key could use up due turns without paying for them. "node-ledger owner set-bounds" prints what the owner signs; half of the smallest turn is a good floor.'
-    const says = `the distributor may credit a node ${inEther(floorWei)} to ${inEther(ceilingWei)} ether for a turn`
+    const says = `the distributor may credit a node ${inEther(floorWei)} to ${inEther(ceilingWei)} ETH for a turn`
     if (!range) return { says, warn: noFloor }
     const { lowWei, highWei } = range
     const todo =

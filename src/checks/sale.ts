@@ -45,7 +45,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
       }
     const { payouts, minWei, maxWei, intervalSec } = terms.inForce
     return payouts
-      ? `a turn pays ${inEther(minWei)} to ${inEther(maxWei)} ether every ${intervalSec} s`
+      ? `a turn pays ${inEther(minWei)} to ${inEther(maxWei)} ETH every ${intervalSec} s`
       : 'payouts are off'
   }),
 

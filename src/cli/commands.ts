@@ -26,7 +26,7 @@ const from = (commands: readonly Command[], word: string) => commands.filter(({ 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   ...simple([...INIT, ...RUN, ...LOOK]),
   rescan: { modules: () => [import('../operator/acts/rescan.ts')], views: () => import('./service/rescan.ts') },
-  evidence: { modules: () => [import('../operator/acts/evidence.ts')], views: () => import('./service/evidence.ts') },
+  evidence: { modules: () => [import('../operator/acts/evidence.ts')] },
   payments: {
     modules: () => [
       import('../operator/acts/payments.ts'),
@@ -39,7 +39,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     views: () => import('./desk/payments.ts'),
     commands: PAYMENTS,
   },
-  wallets: { modules: () => [import('../operator/acts/payment-wallets.ts')], views: () => import('./desk/wallets.ts') },
+  wallets: { modules: () => [import('../operator/acts/payment-wallets.ts')] },
   'contract-wallets': { modules: () => [import('../operator/acts/contract-wallets.ts')] },
   terms: { modules: () => [import('../operator/acts/terms.ts')], views: () => import('./desk/terms.ts') },
   tiers: {

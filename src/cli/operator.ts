@@ -6,6 +6,7 @@ import {
   type Fields,
   isOperatorRefusal,
   isProposed,
+  type LedgerPart,
   type OperatorRefusal,
   type Proposed,
   type RefusedBecause,
@@ -13,11 +14,11 @@ import {
 } from '../operator/act.ts'
 import { type CommandTexts, type Operation, resultLine } from '../operator/define-act.ts'
 import { type Field, withTimes } from '../operator/input.ts'
-import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
+import { type Call, type Command, DRY_RUN, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError, WaitsError } from './errors.ts'
 import type { Io } from './io.ts'
-import { mustAgree, outline, tableOf } from './output.ts'
+import { mustAgree, outline, preview, tableOf } from './output.ts'
 
 /** What a command does in addition to its act or reading, or in place of it. */
 // biome-ignore lint/suspicious/noExplicitAny: each view knows the parts and the result of its own
@@ -28,8 +29,10 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly fixed?: Fields
   /** Opens the dependencies, if they are neither the ledger's nor the operator's. */
   readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
-  /** Previews what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
-  readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
+  /** Runs before the act's preview, to show what the preview does not say. @returns further fields. */
+  readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<Fields | null> | Fields | null
+  /** True if a previewed result changes nothing, so that there is no question. Default: its `changed` is false. */
+  readonly isNothing?: (result: Result) => boolean
   /** The result as text for people. `outcome`: what the act says of it. */
   readonly text?: (result: Result, outcome: string) => string
   /** Runs after the result is printed. */
@@ -37,7 +40,6 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   /** Replaces everything above. */
   readonly run?: Run
 }
-type First = { readonly input: Fields } | { readonly result: object; readonly text: string } | undefined | null
 
 /** The command of an act or a reading. */
 export function commandOf(operation: Operation, view: View = {}): Command {
@@ -46,7 +48,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
   const { command: name = '', group = 'decide', summary, details, examples = [], leavesOut = [] } = texts
   const args = texts.args ?? [...(path ?? '').matchAll(/:(\w+)/g)].map(([, param = '']) => param)
   const optionFields = Object.entries(fields).filter(
-    ([field]) => ![...args, ...leavesOut, ...Object.keys(view.fixed ?? {})].includes(field),
+    ([field]) => ![...args, ...leavesOut, 'dryRun', ...Object.keys(view.fixed ?? {})].includes(field),
   )
   return {
     name,
@@ -57,6 +59,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
     options: {
       ...Object.fromEntries(optionFields.map(([field, of]) => [kebab(field), optionOf(of)])),
       ...view.options,
+      ...(texts.asks !== undefined && DRY_RUN),
     },
     examples: examples.map((example) => `node-ledger ${example}`),
     load: async () => view.run ?? ((call) => run({ ...operation, ...view } as Operation & View, call)),
@@ -70,31 +73,62 @@ const optionOf = ({ help, value, required: isRequired }: Field): OptionSpec => (
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { kind, asks, otherwise, first, fixed: fixedFields, columns, text, last } = operation
+  const { asks, otherwise, first, fixed: fixedFields, last } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
-    const input = withTimes(operation.fields, { ...fieldsOf(call, operation.options), ...fixedFields })
-    const preview = await first?.(parts, input, call)
-    if (preview && 'result' in preview) {
-      await call.out.result(preview.result, preview.text)
-      return EXIT.done
+    const fields = withTimes(operation.fields, { ...fieldsOf(call, operation.options), ...fixedFields })
+    const input = { ...fields, ...(await first?.(parts, fields, call)) }
+    if (asks !== undefined) {
+      if (await isPreviewAll(operation, parts, input, call)) return EXIT.done
+      await mustAgree(call, typeof asks === 'string' ? asks : asks(input), otherwise)
     }
-    if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(input), otherwise)
-    const result = accepted(await operation.call(parts, actorHere(), { ...input, ...preview?.input }), call)
-    await call.out.result(result, () => {
-      const outcome = resultLine(operation, result)
-      if (text) return text(result, outcome)
-      const rows = columns && firstList(result)
-      if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-      const { changed: _, ...record } = result as { changed?: boolean }
-      return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
-    })
+    const result = accepted(await operation.call(parts, actorHere(), input), call)
+    await call.out.result(result, () => textOf(operation, result))
     await last?.(call, result)
     if ('nextCursor' in result && result.nextCursor !== null)
       call.out.say(`There are more: add --cursor ${result.nextCursor}`)
     return EXIT.done
   })
 }
+
+function textOf(operation: Operation & View, result: object): string {
+  const { kind, columns, text } = operation
+  const outcome = resultLine(operation, result)
+  if (text) return text(result, outcome)
+  const rows = columns && firstList(result)
+  if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
+  const { changed: _, ...record } = result as { changed?: boolean }
+  return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
+}
+
+/** Shows what the act would do. @returns true if that is all: on a dry run, or if nothing would change. */
+export async function isPreviewAll(
+  operation: Operation & View,
+  parts: LedgerPart,
+  input: Fields,
+  call: Call,
+): Promise<boolean> {
+  const isDry = call.flags.has('dry-run')
+  // With --yes there is no question, so the outcome comes first.
+  if (call.flags.has('yes') && !isDry) return false
+  const { result, text } = await previewOf(operation, parts, input, call)
+  const isNothing = operation.isNothing?.(result) ?? ('changed' in result && result.changed === false)
+  if (!isDry && !isNothing) {
+    preview(call, text)
+    return false
+  }
+  await call.out.result({ ...result, dryRun: true, says: text }, text)
+  return true
+}
+
+/** What the act would do, or the error of its refusal. */
+export async function previewOf(operation: Operation, parts: LedgerPart, input: Fields, call: Call) {
+  // The chain is there if the act needs it: the command then has opened it.
+  const { result, text, waits } = accepted(await operation.preview(parts as EveryPart, actorHere(), input), call)
+  return { result, text: waits ? `${text}\n${WAITS}` : text }
+}
+
+const WAITS = 'It needs a second person: it becomes a proposal, which they confirm.'
 
 const firstList = (result: object) => Object.values(result).find((value): value is unknown[] => Array.isArray(value))
 

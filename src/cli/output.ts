@@ -60,7 +60,7 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
   const specs = columns.map(columnOf)
   return table(
-    specs.map(({ head, kind }) => (kind === 'ether' ? head.replace(/Wei$/, 'Ether') : head)),
+    specs.map(({ head, kind }) => (kind === 'ether' ? head.replace(/Wei$/, ' ETH') : head)),
     (rows as Readonly<Record<string, unknown>>[]).map((row) =>
       specs.map(({ field, kind }) => entryOf(kind, row[field])),
     ),
@@ -115,8 +115,7 @@ function shownAs(name: string, value: unknown): string {
 const isNested = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
 
-const ether = (wei: unknown) =>
-  /^-?\d+$/.test(String(wei)) ? `${inEther(wei as string)} ether (${wei} wei)` : cell(wei)
+const ether = (wei: unknown) => (/^-?\d+$/.test(String(wei)) ? `${inEther(wei as string)} ETH (${wei} wei)` : cell(wei))
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'

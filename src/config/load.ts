@@ -3,14 +3,13 @@
 import { isIP } from 'node:net'
 import { KnownError } from '../lib/errors.ts'
 import { type Config, derive } from './derived.ts'
-import { isSecret, SETTINGS, type SettingName, type Settings } from './names.ts'
+import { isSecret, SETTING, SETTINGS, type SettingName, type Settings } from './names.ts'
 import { checkRules } from './rules.ts'
-import type { Setting } from './setting.ts'
+import { maskUrl, type Setting } from './setting.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
 import { SETTING_GROUPS } from './table.ts'
 
 export { type Config, type KeyConfig, modeOn, siteOn } from './derived.ts'
-export { describeConfig } from './describe.ts'
 export type { Problem, ReadFile } from './source.ts'
 
 /** Secrets that a service in development generates if they are not set. */
@@ -138,3 +137,28 @@ function freeze<T>(value: T): T {
   }
   return value
 }
+
+/** Every setting (without its NAME_FILE form) and its effective value as text; null if it has none. */
+export function describeConfig(config: Config): Record<SettingName, string | null> {
+  const texts = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
+  for (const role of ['MINTER', 'DISTRIBUTOR'] as const) {
+    // The embedded chain has a key of its own, which we show unless the settings name a key that is kept elsewhere.
+    const own = `${role}_PRIVATE_KEY` as const
+    const key = role === 'MINTER' ? config.keys.minter : config.keys.distributor
+    if (key !== null && key.kind !== 'privateKey') texts[own] = null
+  }
+  return texts as Record<SettingName, string | null>
+}
+
+function textOf(name: SettingName, config: Config): string | null {
+  const { secret, part, show } = SETTING[name]
+  const value = config[name]
+  if (value === null) return part && config.embedded[part] ? 'embedded' : null
+  if (show) return show(value as never)
+  const texts = (Array.isArray(value) ? value : [value]).map((one) =>
+    secret ? masked(String(one), secret) : String(one),
+  )
+  return texts.join(',')
+}
+
+const masked = (text: string, secret: true | 'url') => (secret === 'url' ? maskUrl(text) : '***')

@@ -33,7 +33,7 @@ export const wei: Parse<Wei> = (input, ask) => {
   try {
     return parseWei(input)
   } catch {
-    return ask.refuse(`is ${shown(input)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`)
+    return ask.refuse(`is ${shown(input)}: set it to an amount of wei in decimal digits (0.001 ETH is ${10n ** 15n})`)
   }
 }
 

@@ -95,6 +95,11 @@ export interface PaymentFacts {
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
+  /**
+   * How many nodes of the tier may be sold: the lowest of the selection's supply and, as they are now, the ledger's supply and the contract's cap. Null
+   * for no limit.
+   */
+  supply: number | null
   /** How many nodes of the tier are sold, to anyone, and how many earlier undecided payments reserve a place in it. */
   sold: number
   reserved: number
@@ -165,13 +170,12 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   // Rules that hold a payment for good come first. A payment that gets this far would be minted, now or once there is room.
   if (facts.beforeRestore) return hold('recheck', allowance)
 
-  const { supply } = selection
-  const room = roomOf(supply, facts)
+  const room = roomOf(facts)
   // We read no further facts for a payment that has no place.
-  if (room === 'none') return hold('soldOut', { ...placeOf(supply, facts), ...times })
+  if (room === 'none') return hold('soldOut', { ...placeOf(facts), ...times })
 
   if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
-  const retrySec = retrySecOf(selection)
+  const retrySec = retrySecOf(selection, facts)
   const payer = judgePayer(facts.payer, retrySec)
   if (payer.kind === 'undecided') return { kind: 'undecided', missing: 'payer' }
   if (payer.kind === 'held') return hold('contractWallet', { ...allowance, ...payer.evidence })
@@ -190,7 +194,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
       rule: 'accepted',
       ...baseEvidence,
       byGrace: selection.byGrace || tier !== selection.tier,
-      ...boundsOf(supply, times, facts),
+      ...boundsOf(times, facts),
       ...list.evidence,
       ...allowance,
       ...payer.evidence,
@@ -263,16 +267,16 @@ const openedAt = (opened: TierVersion['opened']): Evidence => ({
   ...(opened && { openedTxIndex: opened.txIndex, openedInnerIndex: opened.innerIndex }),
 })
 
-const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
+const placeOf = ({ supply, sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 
 /** The limits against which an accepted payment was checked; empty for a tier without limits. */
-const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
-  ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
+const boundsOf = (times: Evidence, facts: PaymentFacts): Evidence => ({
+  ...(facts.supply !== null && { ...placeOf(facts), place: facts.sold + 1 }),
   ...((times.opensAt ?? times.closesAt ?? times.opensAfter ?? null) !== null && times),
 })
 
 /** Why a tier has no free place; null if it has one. `reserved`: undecided payments before this one may take all places that are left. */
-function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'reserved' | 'none' | null {
+function roomOf({ supply, sold, reserved }: PaymentFacts): 'reserved' | 'none' | null {
   if (supply === null) return null
   if (sold >= supply) return 'none'
   return sold + reserved >= supply ? 'reserved' : null
@@ -282,11 +286,10 @@ function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'reser
 export const PLACE_RESERVED_SEC = 3_600
 
 /** How long we retry an unreadable fact. In a tier with a supply, no longer than a place is reserved. */
-const retrySecOf = (selection: Exclude<TierSelection, { kind: 'none' }>): number => {
-  const { holdingRetrySec } = selection.tier
-  const isLimited = selection.kind === 'onSale' && selection.supply !== null
-  return isLimited ? Math.min(holdingRetrySec, PLACE_RESERVED_SEC) : holdingRetrySec
-}
+const retrySecOf = (
+  { tier: { holdingRetrySec } }: Exclude<TierSelection, { kind: 'none' }>,
+  { supply }: Pick<PaymentFacts, 'supply'>,
+): number => (supply === null ? holdingRetrySec : Math.min(holdingRetrySec, PLACE_RESERVED_SEC))
 
 /** The longest back-off between two reads of an unreadable fact, seconds of block time. */
 const RETRY_PAUSE_SEC_MAX = 300
@@ -300,7 +303,8 @@ export function retryTimeOf(
   selection: Exclude<TierSelection, { kind: 'none' }>,
 ): number {
   const pauseSec = Math.min(Math.floor(Math.max(0, now - blockTime) / 2), RETRY_PAUSE_SEC_MAX)
-  return Math.max(now, Math.min(now + pauseSec, blockTime + retrySecOf(selection)))
+  const supply = selection.kind === 'onSale' ? selection.supply : null
+  return Math.max(now, Math.min(now + pauseSec, blockTime + retrySecOf(selection, { supply })))
 }
 
 function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): Met {

@@ -187,12 +187,8 @@ export const latestOf = <T extends Timed>(ofTier: readonly T[]) => ofTier.toSort
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
 
 /** The lower of two supplies; null for no limit. */
-const lowerSupply = (a: number | null, b: number | null): number | null =>
+export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
-
-/** The contract's cap applies too and, if a supply was lowered after we read the tiers, the lower one: `supply` is the lower of both, as it is now. */
-export const withSupply = (selection: TierSelection, supply: number | null): TierSelection =>
-  selection.kind === 'onSale' ? { ...selection, supply: lowerSupply(selection.supply, supply) } : selection
 
 /** The lowest price on sale at a block; null if there is none. Includes prices in their grace period, and prices of tiers that are not open yet. */
 export function lowestPriceAt(
@@ -272,7 +268,7 @@ export interface NodeTierFacts {
   /** True if the judge or the operator has decided the payment. */
   isJudged: boolean
   /** True if the payment's value is a price of the node's tier. A superseded price may still have been good. */
-  isPrice: boolean | null
+  isTierPrice: boolean | null
   /** True if the value is a price that some tier had in the payment's block. */
   isPriceInForce: boolean | null
   /** True if the ledger was lost since, perhaps with a release by hand. */
@@ -284,7 +280,7 @@ export function nodeTierOf(facts: NodeTierFacts): NodeTier {
   if (!facts.succeeded || facts.isOdd) return 'other'
   if (facts.paidTierNo !== null) return facts.paidTierNo === facts.tierNo ? 'own' : 'other'
   if (facts.innerIndex > 0) return 'unknown'
-  if (facts.isPrice) return 'own'
+  if (facts.isTierPrice) return 'own'
   if (facts.isPriceInForce) return 'other'
   // A payment that was judged without a tier buys nothing.
   return !facts.isJudged || facts.beforeRestore ? 'unknown' : 'other'

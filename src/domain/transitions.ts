@@ -1,4 +1,4 @@
-// A payment's states and moves: from which state to which, who makes the move, and why. No other move exists, because every statement that changes a
+// A payment's states and moves: from which state to which, and why. No other move exists, because every statement that changes a
 // state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws the table. Pure.
 import { DECIDABLE_REASONS, type HoldReason, type IgnoreReason, JUDGED_REASONS } from './judgement.ts'
 
@@ -15,11 +15,7 @@ export const PAYMENT_STATES = [
 ] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
-/** The part of the service that makes a move: a step of a pass, the operator, or a rebuild. */
-export type Mover = 'store' | 'rewind' | 'balanceCheck' | 'judge' | 'mint' | 'refunds' | 'operator' | 'rebuild'
-
 export interface Move {
-  by: readonly Mover[]
   /** Empty for a payment that is new to the ledger. */
   from: readonly PaymentState[]
   /** Several if the new state differs between payments. */
@@ -38,20 +34,17 @@ export interface Move {
  * if their payer is not proven yet.
  */
 const TO_JUDGE = {
-  by: ['judge'],
   from: ['seen', 'held'],
   heldFor: ['walletLimit', 'notOpenYet', 'soldOut', 'supplySpent', 'contractWallet'],
 } as const
 
 export const MOVES = {
   observe: {
-    by: ['store'],
     from: [],
     to: ['seen'],
     why: 'A followed block holds a transfer to a payments wallet.',
   },
   fileResidue: {
-    by: ['balanceCheck'],
     from: [],
     to: ['held'],
     reasons: ['unattributed'],
@@ -59,7 +52,6 @@ export const MOVES = {
     why: 'Value arrived that no transaction explains.',
   },
   filePart: {
-    by: ['operator', 'balanceCheck'],
     from: [],
     to: ['held'],
     reasons: ['unattributed'],
@@ -76,7 +68,6 @@ export const MOVES = {
     why: 'The transfer is not a sale.',
   },
   recheck: {
-    by: ['judge'],
     from: ['accepted'],
     to: ['held'],
     reasons: ['recheck'],
@@ -84,7 +75,6 @@ export const MOVES = {
     why: 'The ledger was restored or rebuilt: a refund may have been recorded in what was lost.',
   },
   release: {
-    by: ['operator'],
     from: ['held'],
     heldFor: DECIDABLE_REASONS,
     to: ['accepted'],
@@ -92,7 +82,6 @@ export const MOVES = {
     why: 'The operator accepts it in a tier, whatever the rules say.',
   },
   prepareRefund: {
-    by: ['operator'],
     from: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
     heldFor: DECIDABLE_REASONS,
     to: ['held'],
@@ -101,35 +90,30 @@ export const MOVES = {
     why: 'The operator prepares its refund: the service signs no more mints for it.',
   },
   cancelRefund: {
-    by: ['operator'],
     from: ['held'],
     heldFor: ['refunding'],
     to: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
     why: 'The operator cancels its refund: it returns to its earlier state, or is judged again.',
   },
   refund: {
-    by: ['operator'],
     from: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
     to: ['refunded'],
     verdict: 'refunded',
     why: 'The operator paid it back, and a canonical block proves it.',
   },
   refundMinted: {
-    by: ['operator'],
     from: ['minted'],
     to: ['minted'],
     verdict: 'refunded',
     why: 'The operator refunded it although it has its node; if it loses the node, it is refunded.',
   },
   refundOrphaned: {
-    by: ['operator'],
     from: ['orphaned'],
     to: ['orphaned'],
     verdict: 'refunded',
     why: 'The operator refunded it although its block is gone: if it returns, it is refunded.',
   },
   dismiss: {
-    by: ['operator'],
     from: ['held'],
     heldFor: DECIDABLE_REASONS,
     to: ['dismissed'],
@@ -137,14 +121,12 @@ export const MOVES = {
     why: 'The operator decides that it gets neither node nor refund.',
   },
   resume: {
-    by: ['operator', 'balanceCheck'],
     from: ['held'],
     heldFor: DECIDABLE_REASONS,
     to: ['accepted', 'held'],
     why: 'A released residue was reorganised out and filed again, and now has its sender. In a tier with a supply it waits for a place.',
   },
   strikeRefund: {
-    by: ['refunds'],
     from: ['refunded'],
     to: ['held'],
     reasons: ['recheck'],
@@ -152,7 +134,6 @@ export const MOVES = {
     why: 'The refund is no longer on the chain.',
   },
   strikeOrphanedRefund: {
-    by: ['refunds'],
     from: ['orphaned'],
     to: ['orphaned'],
     reasons: ['recheck'],
@@ -160,19 +141,16 @@ export const MOVES = {
     why: 'The refund is no longer on the chain, and neither is the payment: if it returns, it is held.',
   },
   startMinting: {
-    by: ['mint'],
     from: ['accepted'],
     to: ['minting'],
     why: 'A signed transaction that mints its node is stored.',
   },
   recordMint: {
-    by: ['store', 'balanceCheck', 'operator'],
     from: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
     to: ['minted'],
     why: 'Its node is on the chain, by any minter.',
   },
   skipMint: {
-    by: ['store'],
     from: ['accepted', 'minting'],
     to: ['held'],
     reasons: ['walletLimit', 'supplySpent', 'mintReverted'],
@@ -180,7 +158,6 @@ export const MOVES = {
     why: 'The contract skipped its order: the wallet is full, the tier has all its nodes, or no order can succeed.',
   },
   loseRef: {
-    by: ['store'],
     from: ['seen', 'accepted', 'minting', 'held'],
     heldFor: DECIDABLE_REASONS,
     to: ['held'],
@@ -189,56 +166,47 @@ export const MOVES = {
     why: 'The node with its ref belongs to another wallet or tier, so its own node can never be minted.',
   },
   lapseMint: {
-    by: ['store'],
     from: ['minting'],
     to: ['accepted'],
     why: 'The transaction was mined without minting its node: reverted, displaced, or its cohort was closed.',
   },
   takeOverMint: {
-    by: ['mint'],
     from: ['minting'],
     to: ['accepted'],
     why: 'The key that signed its mint was replaced: the current key mints it.',
   },
   undoMint: {
-    by: ['rewind'],
     from: ['minted'],
     to: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
     why: 'The block of its mint was reorganised out: the last verdict applies again.',
   },
   orphan: {
-    by: ['rewind'],
     from: ['seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'ignored'],
     to: ['orphaned'],
     why: 'Its own block was reorganised out.',
   },
   reinstate: {
-    by: ['store'],
     from: ['orphaned'],
     to: ['seen', 'accepted', 'held', 'refunded', 'dismissed'],
     why: 'A followed block has its transfer again: the last verdict by hand applies, or it is judged like a new one.',
   },
   refileResidue: {
-    by: ['balanceCheck'],
     from: ['orphaned'],
     to: ['held', 'refunded', 'dismissed'],
     why: 'The block of a residue is back: the last verdict by hand applies, unless it was a release, which needs a sender.',
   },
   refilePart: {
-    by: ['operator', 'balanceCheck'],
     from: ['orphaned'],
     to: ['accepted', 'held', 'refunded', 'dismissed'],
     why: 'The block of a part is back, or its transfer is now a part of another residue: the last verdict by hand on it applies.',
   },
   explainResidue: {
-    by: ['balanceCheck', 'operator'],
     from: ['held'],
     heldFor: ['unattributed'],
     to: ['orphaned'],
     why: 'A trace or the operator split a residue into its inner transfers, which replace it. Or a proof contradicts it.',
   },
   copyVerdict: {
-    by: ['rebuild'],
     from: ['seen', 'held'],
     to: ['accepted', 'held', 'refunded', 'dismissed'],
     why: 'The operator had decided it in the original ledger.',

@@ -36,6 +36,9 @@ export function inEther(amount: bigint): string {
   return `${digits.slice(0, -18)}${decimals && `.${decimals}`}`
 }
 
+/** A count with its noun, and its verb if the noun has one: `1 payment is`, `2 payments are`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
 /** A time in unix seconds as ISO 8601; null stays null. */
 export const isoOf = <Sec extends number | null>(sec: Sec) =>
   (sec === null ? null : new Date(sec * 1000).toISOString()) as Sec extends null ? null : string

@@ -52,10 +52,10 @@ export interface TermsReader {
 }
 
 /**
- * A turn's terms in two versions. `inForce`: the terms in force when the turn was due; fields are null if the ledger had no terms yet. `first`: the
+ * A turn's terms in two readings. `inForce`: the terms in force when the turn was due; fields are null if the ledger had no terms yet. `first`: the
  * ledger's first terms take the place of missing ones.
  */
-interface SeedLookup {
+interface TermsReadings {
   inForce: TurnTerms
   first: TurnTerms
 }
@@ -63,48 +63,35 @@ interface SeedLookup {
 /** `upTo` is the number of the followed block. `fresh` are blocks that were read and are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
   // Read at first use, because most ranges of blocks contain no turn.
-  let entries: Promise<[CreditTerms[], TierRates[]]> | undefined
+  let ledgerTerms: Promise<LedgerTerms> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
-  async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
-    let seed = seeds.get(due)
-    if (!seed) {
-      seed = findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
-      seeds.set(due, seed)
-    }
-    entries ??= Promise.all([readCreditTerms(ctx.pool), readTierRates(ctx, fresh)])
-    const [[terms, tiers], seedFacts] = await Promise.all([entries, seed])
-    const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
-    const describe = (termsTime: number, payoutTime: number): TurnTerms => {
-      const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
-      const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
-      return {
-        tierId: ofTier[0]?.tierId ?? null,
-        minWei,
-        maxWei,
-        payoutBps,
-        seedBlock: seedFacts?.seedBlock ?? null,
-        seed: seedFacts?.seed ?? null,
-        proof: seedFacts?.proof ?? null,
-      }
-    }
-    return {
-      inForce: describe(due, due),
-      first: describe(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))),
-    }
+
+  function seedAt(due: number, notAfter: number): Promise<FoundSeed | null> {
+    const seed = seeds.get(due) ?? findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
+    seeds.set(due, seed)
+    return seed
   }
+
+  async function read(tierNo: number, due: number, notAfter = upTo): Promise<TermsReadings> {
+    const pendingSeed = seedAt(due, notAfter)
+    ledgerTerms ??= readLedgerTerms(ctx, fresh)
+    const [seed, terms] = await Promise.all([pendingSeed, ledgerTerms])
+    return readingsOf(terms, { tierNo, due, seed })
+  }
+
   return {
-    owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await look(tierNo, due)).first),
+    owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await read(tierNo, due)).first),
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
-        const lookups: (SeedLookup & { due: number })[] = []
+        const readings: (TermsReadings & { due: number })[] = []
         for (let i = 0; i < turns; i++) {
           const at = due + i * intervalSec
-          lookups.push({ due: at, ...(await look(tierNo, at, notAfter)) })
+          readings.push({ due: at, ...(await read(tierNo, at, notAfter)) })
         }
-        const singles = singlesOf(lookups, cohort, amountWei)
-        return { ...NO_TERMS, tierId: lookups[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
+        const singles = singlesOf(readings, cohort, amountWei)
+        return { ...NO_TERMS, tierId: readings[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
       }
-      const { inForce, first } = await look(tierNo, due, notAfter)
+      const { inForce, first } = await read(tierNo, due, notAfter)
       const hasTerms = inForce.minWei !== null && inForce.payoutBps !== null
       return { ...(hasTerms || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
     },
@@ -113,6 +100,31 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       return foundSeeds.flatMap((seed) => seed?.lookedUp ?? [])
     },
   }
+}
+
+/** The ledger's terms, and the rates of all its tiers. */
+interface LedgerTerms {
+  terms: CreditTerms[]
+  tiers: TierRates[]
+}
+
+async function readLedgerTerms(ctx: LedgerDb, fresh: Fresh): Promise<LedgerTerms> {
+  const [terms, tiers] = await Promise.all([readCreditTerms(ctx.pool), readTierRates(ctx, fresh)])
+  return { terms, tiers }
+}
+
+function readingsOf(
+  { terms, tiers }: LedgerTerms,
+  { tierNo, due, seed }: { tierNo: number; due: number; seed: Seed | null },
+): TermsReadings {
+  const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
+  const at = (termsTime: number, payoutTime: number): TurnTerms => {
+    const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
+    const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
+    const { seedBlock = null, seed: seedHash = null, proof = null } = seed ?? {}
+    return { tierId: ofTier[0]?.tierId ?? null, minWei, maxWei, payoutBps, seedBlock, seed: seedHash, proof }
+  }
+  return { inForce: at(due, due), first: at(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))) }
 }
 
 /** The terms of an owed turn, without their seed if it must not be paid by. */
@@ -178,9 +190,13 @@ export async function withBacking<Turn extends TurnTerms & { singles: SingleTurn
 }
 
 /** The turns of one credit, with the terms that yield the credit's amount. */
-function singlesOf(lookups: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
+function singlesOf(
+  readings: readonly (TermsReadings & { due: number })[],
+  cohort: number,
+  amountWei: Wei,
+): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
-    lookups.map(({ due, [terms]: { tierId: _, ...turnTerms } }) => ({
+    readings.map(({ due, [terms]: { tierId: _, ...turnTerms } }) => ({
       due,
       ...turnTerms,
       amountWei: amountBy({ tierId: null, ...turnTerms }, cohort, due),

@@ -17,6 +17,7 @@ const REFUSALS = {
   // 400: malformed, or a transaction that does not do what the caller claims.
   badAddress: [400, 'Not an address: it must be 0x and 40 hex digits, with a correct checksum if in mixed case.'],
   badId: [400, 'Not an id: it must be a positive whole number up to 2^256 - 1.'],
+  badBlock: [400, 'A block is identified by its number, a positive whole number.'],
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
   badOffset: [400, 'offset must be a whole number from 0 to 1999, given once.'],
   badHash: [400, 'txHash must be a transaction hash: 0x and 64 hex digits.'],

@@ -1,11 +1,12 @@
 // What the routes share besides their dependencies, built once per server.
-import { openFilesMax } from '../lib/open-files.ts'
-import { type ChainLine, createChainLine } from './chain-line.ts'
 import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
-import { type ConnectionLimits, connectionLimits } from './edge/connections.ts'
+import { type ConnectionLimits, connectionLimits, openFilesMax } from './edge/connections.ts'
 import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.ts'
+import { SingleFlight } from './edge/single-flight.ts'
 import { streamLimits, Watches } from './events/watches.ts'
+import { isRefusal, type RefusalName } from './refusals.ts'
+import type { Outcome } from './route.ts'
 import { LedgerKeys } from './routes/admin/ledger-keys.ts'
 import { wrongKeyTeller } from './routes/admin/wrong-keys.ts'
 import { Challenges } from './session/challenges.ts'
@@ -81,3 +82,25 @@ function watchesOf({ changes, monotonicClock, log, meters, streams }: HttpDeps, 
     observe: meters?.streams,
   })
 }
+
+/** The queue for requests that make us read the chain for a caller. How many may ask the chain at once, and how many may wait behind them. Further requests get 503. */
+const CONCURRENCY_MAX = 8
+const WAITING_MAX = 64
+/** The same limits per caller. A page polls for a single transaction, so its requests share the answer. */
+const OF_CALLER = { concurrencyMax: 2, waitingMax: 6 }
+/** How long we wait before we ask again for a hash or an id that the chain did not know. */
+const UNKNOWN_KEPT_MS = 2_000
+
+const UNKNOWN: readonly (RefusalName | string)[] = ['notYetKnown', 'mintNotConfirmed', 'nodeNotMinted']
+
+export type ChainLine = SingleFlight<Outcome>
+
+const createChainLine = ({ monotonicClock }: Pick<HttpDeps, 'monotonicClock'>): ChainLine =>
+  new SingleFlight<Outcome>({
+    clock: monotonicClock,
+    concurrencyMax: CONCURRENCY_MAX,
+    waitingMax: WAITING_MAX,
+    ofCaller: OF_CALLER,
+    keeps: (outcome) => isRefusal(outcome) && UNKNOWN.includes(outcome.refused),
+    keptMs: UNKNOWN_KEPT_MS,
+  })

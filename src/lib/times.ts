@@ -3,7 +3,7 @@
 /** The latest time that we read. The contract's times have 40 bits. */
 export const TIME_MAX = 2 ** 40 - 1
 
-const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|UTC|[+-]\d{2}:\d{2}))?$/
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|UTC|[+-]\d{2}:\d{2})?)?$/
 const UNITS = [
   ['d', 86_400],
   ['h', 3_600],
@@ -12,7 +12,7 @@ const UNITS = [
 ] as const
 const SPAN = /^in(?: ?\d{1,9} ?(?:d|h|min|m|s))+$/
 
-/** Reads a date in UTC or a time with its zone, rounded up to the second. Undefined if it is neither, or does not exist. */
+/** Reads a date or a time, in UTC unless it has a zone, rounded up to the second. Undefined if it is neither, or does not exist. */
 export function readDate(text: string): number | undefined {
   const [, day = '', clock = '00:00', zone = 'Z'] = DATE.exec(text) ?? []
   const time = Date.parse(`${day}T${clock}${zone === 'UTC' ? 'Z' : zone}`)

@@ -75,56 +75,61 @@ function lacking(whole: readonly Happening[], part: readonly Happening[]): Happe
     .sort((a, b) => a.blockNumber - b.blockNumber)
 }
 
-/**
- * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
- */
-export async function compareTransfers(ctx: CompareContext, cursor: Cursor, block: BlockRef): Promise<readonly Hash[]> {
-  return (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
-}
+/** What a comparison shows of a block. `moved`: the ledger has another block at its height by now. `receipts`, `transactions`: that part was false. */
+type Finding = 'same' | 'moved' | 'receipts' | 'transactions'
 
 /**
- * Compares one block with what the ledger recorded of it, and records which mints and payments the block proves. On a ledger that proves nothing, a
- * payment counts if two providers agree on it.
- * @returns the transactions of payments that count now. None if no provider proves the list, or if the block is too old to rewind.
+ * Compares one block with what the ledger recorded of it, and records which mints and payments the block backs.
+ * @returns the transactions of the payments that it backs. None if no provider proves the list, or if the block is too old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
-export async function compareBlock(
-  ctx: CompareContext,
-  cursor: Cursor,
-  { number, hash }: BlockRef,
-): Promise<readonly Hash[]> {
+export async function compareBlock(ctx: CompareContext, cursor: Cursor, ref: BlockRef): Promise<readonly Hash[]> {
   const { pool } = ctx
+  const { number, hash } = ref
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
-  const comparison = await compareRange(pool, read)
-  const { surplus } = comparison
+  const { missing, surplus } = await compareRange(pool, read)
   // The ledger keeps no old headers.
   const isKept = (await readBlock(pool, number)) !== null
-  const missing = comparison.missing.filter(({ part }) => isKept || part !== 'header')
-  const parts = [...missing, ...surplus].map(({ part }) => part)
+  const comparison = { missing: missing.filter(({ part }) => isKept || part !== 'header'), surplus }
   const proof = (await isProven(pool)) ? 'proven' : 'agreed'
-  // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.
   const txHashes = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
-  const hasAgreedPayments = proof === 'agreed' && txHashes.length > 0
-  // The ledger has another block there by now, unless two providers agree on another time for the same one.
-  if (parts.includes('header') && !hasAgreedPayments) return []
-  if (parts.includes('receipts')) {
-    await goBack(ctx, cursor, { number, hash }, 'receipts')
-    return []
-  }
-  await noteMintProofs(
-    pool,
-    hash,
-    read.events.filter((event) => event.kind === 'nodeMinted'),
-  )
-  const isCounted = ({ part, paidBy }: Happening) => part === 'header' || txHashes.some((txHash) => txHash === paidBy)
-  const isOther = proof === 'proven' ? parts.length > 0 : missing.some(isCounted) || (await isMadeUp(ctx, surplus))
-  if (isOther) {
-    await goBack(ctx, cursor, { number, hash }, 'transactions')
+  const finding = proof === 'proven' ? findByProof(comparison) : await findByAgreement(ctx, comparison, txHashes)
+  if (finding === 'moved') return []
+  if (finding !== 'receipts') await noteMintProofs(pool, hash, mintsIn(read))
+  if (finding !== 'same') {
+    await goBack(ctx, cursor, ref, finding)
     return []
   }
   await noteProof(pool, { blockHash: hash, txHashes }, proof)
   return txHashes
+}
+
+const mintsIn = ({ events }: ObservedRange) => events.filter((event) => event.kind === 'nodeMinted')
+
+/** A proven block shows all that it holds, so each difference counts. */
+function findByProof({ missing, surplus }: Comparison): Finding {
+  const parts = [...missing, ...surplus].map(({ part }) => part)
+  if (parts.includes('header')) return 'moved'
+  if (parts.includes('receipts')) return 'receipts'
+  return parts.length > 0 ? 'transactions' : 'same'
+}
+
+/**
+ * Without proofs only what two providers agree on counts: events, these payments, and the time of a block with such a payment. What one provider leaves
+ * out does not count, except that two may know no payment of which the ledger has heard.
+ */
+async function findByAgreement(
+  ctx: ChainRead,
+  { missing, surplus }: Comparison,
+  agreedTxHashes: readonly Hash[],
+): Promise<Finding> {
+  const parts = [...missing, ...surplus].map(({ part }) => part)
+  if (parts.includes('header') && agreedTxHashes.length === 0) return 'moved'
+  if (parts.includes('receipts')) return 'receipts'
+  const isAgreed = ({ part, paidBy }: Happening) =>
+    part === 'header' || agreedTxHashes.some((txHash) => txHash === paidBy)
+  return missing.some(isAgreed) || (await isMadeUp(ctx, surplus)) ? 'transactions' : 'same'
 }
 
 /** True if a block lacks a payment that the ledger has, and at least two providers know no such transaction. */
@@ -231,9 +236,9 @@ async function goBack(
 }
 
 /**
- * The block with the full list that its hash commits to; null if no proof is possible.
- * @throws a ChainFault if providers do not answer, or if they contradict what the block commits to. We report a contradiction, and use nothing of the
- * answer.
+ * Reads one block whole: transfers of any value, every receipt, and each transaction's sender. Null if that fails and the ledger can no longer rewind to
+ * before the block, so that a reading would change nothing.
+ * @throws a ChainFault if providers do not answer, or contradict what the block commits to. We report a contradiction, and use nothing of the answer.
  */
 export async function observeWhole(ctx: CompareContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, wholeTo: Number.MAX_SAFE_INTEGER }

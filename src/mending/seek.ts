@@ -44,7 +44,7 @@ export async function repair(
   lastId: bigint,
 ): Promise<number> {
   const oldest = await oldestBlockNumber(ctx.pool)
-  if (drifts.length === 0 || oldest === null) return 0
+  if (oldest === null) return 0
   const ofNodes = await seekEach(ctx, 'reconcile_nodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
     // Ids are in mint order. So this node was not minted before the ledger's node with the next lower id.
     const from = Math.max(oldest, (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? 0)
@@ -104,7 +104,6 @@ async function seekEach(
   seek: (id: bigint) => Promise<number[]>,
 ): Promise<Sought[]> {
   const blockLists: Sought[] = []
-  if (ids.length === 0) return blockLists
   const after = BigInt(await readState(ctx.pool, bookmark))
   let failures = 0
   for (const id of [...ids.filter((one) => one > after), ...ids.filter((one) => one <= after)]) {

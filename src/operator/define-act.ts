@@ -1,9 +1,10 @@
 // How a module declares an act or a reading: its route, its command, its fields, what it does, and whether it may need a second person. Routes
 // (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from the declaration. The guard and the act get
 // the same parsed value.
-import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { inTransaction, inUndoneTransaction, poolWithin, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
+import { silentLog } from '../lib/log.ts'
 import type { LedgerDb } from '../ports/contexts.ts'
 import {
   type Actor,
@@ -36,7 +37,7 @@ export interface CommandTexts<Result = never> {
   readonly args?: readonly string[]
   /** Fields that the command does not offer. */
   readonly leavesOut?: readonly string[]
-  /** The question before an act, and the message if the user declines. If left out, nothing is asked. */
+  /** The question before an act, after its preview, and the message if the user declines. If left out, nothing is asked. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
   /** The result in one line, which HTTP answers show as `says`. */
@@ -74,6 +75,8 @@ type Body<S extends Shape, Deps, Result> =
 type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
   Body<S, Deps, Result> & {
     readonly says: NonNullable<CommandTexts<Result>['says']>
+    /** What it would do, for people: who, how much, what follows. Default: `says`. `sql` reads the ledger as the act would leave it. */
+    readonly preview?: (result: Result, request: Read<S>, sql: Sql) => Lines | Promise<Lines>
     /** The scope that a key needs; null if any key is allowed. */
     readonly scope: Scope | null
     /** True if its answer has files with which a Safe pays. Later files leave out what these pay, so none may be lost. */
@@ -81,6 +84,15 @@ type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
     /** A field of the answer that the database must never hold. Such an answer is not stored for an Idempotency-Key. */
     readonly secret?: string
   }
+
+type Lines = string | readonly string[]
+
+/** What an act would do. `waits`: a second person would have to confirm it. */
+export interface Preview {
+  readonly result: object
+  readonly text: string
+  readonly waits: boolean
+}
 
 interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exclude<Answer, OperatorRefusal>> {
   readonly scope?: Scope
@@ -110,6 +122,8 @@ export interface Operation extends CommandTexts {
   /** Its position in declaration order, in which we list a module's operations. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
+  /** Runs an act, and undoes it. */
+  readonly preview: (deps: EveryPart, actor: Actor, input: Fields) => Promise<Preview | OperatorRefusal>
 }
 
 /** What callers get: a function that takes plain JSON values by name. */
@@ -129,7 +143,7 @@ export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps,
 let places = 0
 
 function describe(kind: Operation['kind'], call: object, declaration: object): Operation {
-  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false, makesFiles: () => false }
+  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false, makesFiles: () => false, preview: null }
   return { ...unset, ...declaration, kind, place: places++, call } as unknown as Operation
 }
 
@@ -152,7 +166,8 @@ export function defineAct<S extends Shape, Result extends object, Deps extends L
   declaration: DeclaredAct<S, Deps, Result> & Served<Deps>,
 ): Act<Deps, Result> {
   const call = callOf(declaration)
-  return Object.assign(call, { operation: describe('act', call, declaration) })
+  const preview = previewOf(declaration, async () => false)
+  return Object.assign(call, { operation: describe('act', call, { ...declaration, preview }) })
 }
 
 function callOf<S extends Shape, Deps extends LedgerDb, Result extends object>(
@@ -182,6 +197,49 @@ function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
   })
 }
 
+/**
+ * Runs an act in a transaction that is undone, as if a second person had confirmed it. So a preview refuses what the act would refuse, and shows what
+ * the act would do. Nothing is logged.
+ */
+function tryOut<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  declaration: DeclaredAct<S, Deps, Result>,
+  deps: Deps,
+  actor: Actor,
+  request: Read<S>,
+): Promise<Omit<Preview, 'waits'> | OperatorRefusal> {
+  return inUndoneTransaction(deps.pool, async (sql) => {
+    const confirmed = { by: actor.name, proposal: 0 }
+    const within = { ...deps, pool: poolWithin(sql), log: silentLog }
+    const result = await perform(declaration, within, { ...actor, confirmed }, request)
+    return isOperatorRefusal(result) ? result : { result, text: await previewText(declaration, result, request, sql) }
+  })
+}
+
+async function previewText<S extends Shape, Deps, Result extends object>(
+  { preview, says }: DeclaredAct<S, Deps, Result>,
+  result: Result,
+  request: Read<S>,
+  sql: Sql,
+): Promise<string> {
+  return preview ? [await preview(result, request, sql)].flat().join('\n') : resultLine({ says }, result)
+}
+
+/** Previews an act. If it has a dry run of its own, that is its preview. */
+function previewOf<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  declaration: DeclaredAct<S, Deps, Result>,
+  waits: (sql: Sql, request: Read<S>) => Promise<boolean>,
+) {
+  const { fields, check } = declaration
+  return async (deps: Deps, actor: Actor, input: Fields): Promise<Preview | OperatorRefusal> => {
+    const dry = Object.hasOwn(fields, 'dryRun') ? { dryRun: true } : {}
+    const request = readInput(fields, { ...input, ...dry }, { check, refuseOthers: true })
+    if (isOperatorRefusal(request)) return request
+    const preview = await tryOut(declaration, deps, actor, request)
+    if (isOperatorRefusal(preview)) return preview
+    return { ...preview, waits: await waits(deps.pool, { ...request, ...(dry.dryRun && { dryRun: false }) }) }
+  }
+}
+
 /** The acts that can wait for a second person, by their name in a proposal. */
 const CONFIRMABLE = new Map<string, Confirmable>()
 
@@ -189,34 +247,37 @@ interface Confirmable {
   readonly scope: Scope
   readonly unguarded: Called<EveryPart, object>
   readonly operation: Operation
+  /** What the result would be, for people. */
+  readonly previewText: (sql: Sql, input: Fields, result: object) => Promise<string>
 }
 
 /** The act that a proposal names; null if this version does not have it. */
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
-/** Declares an act that becomes a proposal if it lets more wei through than the rule's amount. */
+/** Declares an act that becomes a proposal if it lets more wei through than the rule's amount. An act that could not succeed even now is refused. */
 export function defineGuardedAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
-  declaration: DeclaredAct<S, Deps, Result> &
-    Guard<Read<S>> & {
-      readonly scope: Scope
-      /** Refuses an act that could not succeed even now, instead of proposing it. */
-      readonly preview?: (deps: Deps, actor: Actor, request: Read<S>) => Promise<object | OperatorRefusal>
-    } & Served<Deps>,
+  declaration: DeclaredAct<S, Deps, Result> & Guard<Read<S>> & { readonly scope: Scope } & Served<Deps>,
 ): GuardedAct<Deps, Result> {
-  const { proposedAs, scope, fields, check, sum, preview } = declaration
+  const { proposedAs, scope, fields, check, sum } = declaration
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
     const request = readInput(fields, input, { check, refuseOthers: true })
     if (isOperatorRefusal(request)) return request
     if (!(await mustWait(deps.pool, { sum }, request))) return perform(declaration, deps, actor, request)
-    const previewResult = await preview?.(deps, actor, request)
-    return isOperatorRefusal(previewResult)
-      ? previewResult
-      : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
+    const trial = await tryOut(declaration, deps, actor, request)
+    return isOperatorRefusal(trial) ? trial : propose(deps.pool, actor, proposedAs, withTimes(fields, input))
   }
   const unguarded = callOf(declaration)
-  const operation = describe('act', act, { ...declaration, mayWait: true })
-  const action = unguarded as Called<never, object> as Called<EveryPart, object>
-  CONFIRMABLE.set(proposedAs, { scope, unguarded: action, operation })
+  const preview = previewOf(declaration, (sql, request) => mustWait(sql, { sum }, request))
+  const operation = describe('act', act, { ...declaration, mayWait: true, preview })
+  CONFIRMABLE.set(proposedAs, {
+    scope,
+    unguarded: unguarded as Called<never, object> as Called<EveryPart, object>,
+    operation,
+    previewText: async (sql, input, result) => {
+      const request = readInput(fields, input, { check, refuseOthers: true })
+      return isOperatorRefusal(request) ? '' : previewText(declaration, result as Result, request, sql)
+    },
+  })
   return Object.assign(act, { unguarded, operation })
 }
 

@@ -141,7 +141,7 @@ export const time = (help: string, least = 1): Field<number> =>
     schema: 'TimeInput',
     value: 'time',
     otherwise: 0,
-    form: 'a time like 2026-12-01T12:00Z, in 2h, or unix seconds',
+    form: 'a time like "2026-12-01 12:00", in UTC unless it has a zone, "in 2h", or unix seconds',
     parse: (input) => {
       const seconds = readTime(input, Date.now() / 1000)
       return seconds === undefined || seconds < least ? undefined : seconds

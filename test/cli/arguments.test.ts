@@ -180,7 +180,7 @@ function wordsAfterName(example: string, command: Command): string[] {
 test('a list that shows an amount in ether does not call it wei', () => {
   const lists = OPERATIONS.flatMap(({ columns }) => columns ?? [])
   assert.ok(lists.some((column) => String(column).endsWith('Wei')))
-  assert.equal(tableOf([{ dueWei: '10000000000000000' }], ['dueWei']), 'dueEther\n0.01')
+  assert.equal(tableOf([{ dueWei: '10000000000000000' }], ['dueWei']), 'due ETH\n0.01')
   assert.doesNotMatch(tableOf([], lists), /Wei/)
 })
 

@@ -180,7 +180,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
       return () => world.chain.setBalance(world.at(1), 10n ** 20n)
     },
     check: 'funds.minter',
-    says: /the minter has 0 ether/,
+    says: /the minter has 0 ETH/,
     todo: /Send ether to 0x/,
   },
   'a planned change that no longer fits': {

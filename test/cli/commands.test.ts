@@ -72,11 +72,26 @@ describe('the examples of the documentation work unchanged', () => {
 
 async function tryExample(command: Command, example: string): Promise<void> {
   const words = await filledIn(command, example)
+  if (words.includes('--yes') && !NO_PREVIEW.includes(command.name)) await tryDry(words, example)
   await tryWords(words, example, AS_PROCESS.get(command.group) === example ? runProcess(words, env) : run(...words))
   // As JSON, too, but the same decision cannot be made twice.
   if (changes(command) || words.includes('--json') || words.includes('--out')) return
   const asJson = [...words, '--json']
   await tryWords(asJson, example, run(...asJson))
+}
+
+/** Steps of a set-up, which show a plan of their own. */
+const NO_PREVIEW = ['init', 'deploy', 'restore']
+
+/** What asks can also be tried: it then says what it would do, and does nothing. */
+async function tryDry(words: readonly string[], example: string): Promise<void> {
+  const decided = async () => (await world.pool`SELECT FROM audit`).count
+  const before = await decided()
+  const { code, out, err } = await run(...words.map((word) => (word === '--yes' ? '--dry-run' : word)))
+  assert.equal(code, expectedCode(example), `${words.join(' ')}\n${out}${err}`)
+  assert.match(out + err, /\w{2} \w/, example)
+  assert.doesNotMatch(out + err, /undefined|null|\[object/, example)
+  assert.equal(await decided(), before, example)
 }
 
 async function tryWords(argv: readonly string[], example: string, running: Promise<Outcome>): Promise<void> {

@@ -83,4 +83,43 @@ test('an act that waits for a second person has its own exit code, and prints it
   const { proposal } = JSON.parse((await run('terms', 'set', '--max-wei', '0.0016 ETH', '--yes', '--json')).out)
   assert.equal(proposal.act, 'enterTerms')
   assert.equal((await run('proposals', 'list', '--yes')).code, 0)
+  // What could not succeed is refused with its own reason, and not stored.
+  const count = async () => (await world.pool`SELECT FROM proposals`).count
+  const before = await count()
+  const low = await run('terms', 'set', '--max-wei', '1', '--yes')
+  assert.deepEqual([low.code, /maxWei|max-wei/.test(low.err), await count()], [2, true, before], low.err)
+  const own = await run('proposals', 'confirm', String(proposal.id), '--dry-run')
+  assert.deepEqual([own.code, /you proposed it yourself/.test(own.err)], [1, true], own.err)
+  // Another person sees what the act's own preview says.
+  await world.pool`UPDATE proposals SET proposed_by = 'grace'`
+  const other = await run('proposals', 'confirm', String(proposal.id), '--dry-run')
+  assert.match(other.out, /^grace proposed: Before: From .*\nFrom .*: turns are owed, 0\.0005 to 0\.0016 ETH, every/)
+  await world.pool`UPDATE ledger_state SET second_person_wei = NULL`
+})
+
+test('the question shows what each decision would do, and what warns of it', async () => {
+  const [first = '', second = ''] = [await world.pay(17, CENT + 8n), await world.pay(17, CENT + 9n)]
+  await world.settle()
+  await world.pool`INSERT INTO audit (actor, action, subject, detail)
+    SELECT 'ann', 'refundFileMade', tx_hash, jsonb_build_object('after', jsonb_build_object('ref', ref)) FROM payments WHERE tx_hash = ${first}`
+  const file = join(temporaryDirectory(), 'asked')
+  writeFileSync(file, `${first}\n${second}\nnobody\n`)
+  const words = ['payments', 'decide', 'release', '--file', file, '--tier-id', 'basic']
+  const declined = await runHere(words, worldEnv(world), 'n')
+  assert.equal(declined.code, 1)
+  assert.match(
+    declined.err,
+    /^2 payments, 0\.020000000000000017 ETH: a node for each, in tier basic\.\nNot 1 \(payment nobody\): /,
+  )
+  assert.match(
+    declined.err,
+    /Payment \d+ \(0\.01\d+ ETH from 0x\w+\): A file made at .* pays it back: .*\nRelease them\?/,
+  )
+  const batch = await runHere(['payments', 'refund-batch', `${first},${second}`, '--dry-run'], worldEnv(world))
+  assert.match(batch.out, /^(Payment \d+ \(0\.01\d+ ETH from 0x\w+\): .*\n){2}Of it 0/, batch.err)
+  const states = await world.pool`SELECT DISTINCT reason FROM payments WHERE tx_hash IN (${first}, ${second})`
+  assert.deepEqual(
+    states.map(({ reason }) => reason),
+    ['wrongAmount'],
+  )
 })

@@ -74,8 +74,8 @@ describe('on its own chain', () => {
     assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'expulsionPeriod')), 604_800n)
     const [floorGwei] = (await call(settings.FACTORY_ADDRESS, 'bounds')).slice(2).match(/.{64}/g) ?? []
     assert.equal(BigInt(`0x${floorGwei}`), 250_000n, 'half of the least turn')
-    assert.match(err, /costs at most +0\.\d+ ether/)
-    assert.match(err, new RegExp(`deployer +${developmentAccount(0).address}, has [\\d.]+ ether`, 'i'))
+    assert.match(err, /costs at most +0\.\d+ ETH/)
+    assert.match(err, new RegExp(`deployer +${developmentAccount(0).address}, has [\\d.]+ ETH`, 'i'))
     assert.ok(!(out + err).includes(KNOWN_KEY.slice(2)))
   })
 
@@ -149,7 +149,7 @@ describe('on its own chain', () => {
       DEPLOYER_PRIVATE_KEY: OWN_KEY,
     })
     assert.deepEqual([code, out], [1, ''])
-    assert.match(err, /has 0 ether/)
+    assert.match(err, /has 0 ETH/)
     assert.match(err, /too little ether/)
   })
 })

@@ -67,7 +67,7 @@ describe('before anything is written', () => {
     const folder = newFolder()
     const dry = await runHere(['init', '--folder', folder, '--dry-run', ...ANSWERS], urls())
     assert.deepEqual([dry.code, existsSync(folder)], [0, false])
-    assert.match(dry.err, /First of all \(basic\) for 0\.01 ether/)
+    assert.match(dry.err, /First of all \(basic\) for 0\.01 ETH/)
     const options = ['--public-url', 'https://a.example', '--interval', '60', '--slot', '10']
     const all = [...ANSWERS, ...options, '--tier', 'first', '--per-wallet', '3']
     const declined = await runHere(['init', '--folder', folder, ...all], urls(), 'n')
@@ -80,8 +80,8 @@ describe('before anything is written', () => {
     const { code, err } = await runHere(['init', '--folder', folder, '--dry-run'], urls(), typed)
     assert.equal(code, 0, err)
     assert.match(err, /--owner: must be an address/)
-    assert.match(err, /0\.000000001 to 0\.000000002 ether, every 86400 s/)
-    assert.match(err, /Basic \(basic\) for 0\.5 ether, 10 for a wallet/)
+    assert.match(err, /0\.000000001 to 0\.000000002 ETH, every 86400 s/)
+    assert.match(err, /Basic \(basic\) for 0\.5 ETH, 10 for a wallet/)
   })
 })
 
@@ -151,7 +151,7 @@ test('each answer is kept as it is typed, and asked for again if it contradicts 
     '--price-wei: is 0',
   ])
     assert.ok(rest.err.includes(`\n${told}`) || rest.err.includes(` ${told}`), told)
-  assert.match(rest.err, /0\.0005 to 0\.001 ether, every 86400 s/)
+  assert.match(rest.err, /0\.0005 to 0\.001 ETH, every 86400 s/)
   const { answers } = progressIn(folder)
   assert.deepEqual(
     [answers['min-wei'], answers.slot, answers['price-wei']],
@@ -253,7 +253,7 @@ test('init wants the price of the trial purchase for the deployer, if there will
   const askedFor = async (...options: string[]) => {
     const call = ['init', '--folder', newFolder(), '--yes', ...answersWith(['--price-wei', '50ether']), ...options]
     const { err } = await runHere(call, urls())
-    return Number(/^ {2}deployer +0x\w{40} {2}([\d.]+) ether/m.exec(err)?.[1] ?? assert.fail(err))
+    return Number(/^ {2}deployer +0x\w{40} {2}([\d.]+) ETH/m.exec(err)?.[1] ?? assert.fail(err))
   }
   const [without, withIt] = [await askedFor(), await askedFor('--test-sale')]
   assert.ok(without < 1 && withIt > 50 && withIt < 51, `${without}, ${withIt}`)
@@ -266,7 +266,7 @@ test('a later run corrects an answer until the contract exists, and init prints 
     const call = ['init', '--folder', folder, '--yes']
     const stopped = await runHere([...call, ...ANSWERS], env)
     for (const role of ['minter', 'distributor', 'deployer'])
-      assert.match(stopped.err, new RegExp(`^  ${role} +0x\\w{40}  0\\.\\d+ ether: `, 'm'))
+      assert.match(stopped.err, new RegExp(`^  ${role} +0x\\w{40}  0\\.\\d+ ETH: `, 'm'))
     const again = await runHere([...call, '--interval', '43200', '--label', 'Second'], env)
     assert.match(again.err, /every 43200 s/)
     const { answers } = progressIn(folder)

@@ -27,7 +27,6 @@ import {
   WALLET,
 } from './payment/facts.ts'
 
-const limited = (supply: number): PaymentFacts['selection'] => ({ ...sale(tier), supply })
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
   return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
@@ -46,7 +45,7 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['held notListed', listedFor(0, 0)],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
   ['held recheck', { beforeRestore: true }],
-  ['held soldOut', { selection: limited(5), sold: 5 }],
+  ['held soldOut', { supply: 5, sold: 5 }],
   ['held contractWallet', { payer: contract }],
   ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
   ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
@@ -182,12 +181,11 @@ test('with any facts, accepted means that each rule was checked and met, and vic
     selection: fc.oneof(
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
-      fc
-        .tuple(fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4))
-        .map(([t, byGrace, supply]): PaymentFacts['selection'] => ({
-          ...{ kind: 'onSale', tier: t, others: [], byGrace, supply },
-        })),
+      fc.tuple(fc.constantFrom(...selected), fc.boolean()).map(([t, byGrace]): PaymentFacts['selection'] => ({
+        ...{ kind: 'onSale', tier: t, others: [], byGrace, supply: null },
+      })),
     ),
+    supply: fc.constantFrom(null, 1, 2, 3, 4),
     walletNodes: small,
     walletInFlight: small,
     walletMax: fc.integer({ min: 1, max: 6 }),
@@ -222,7 +220,7 @@ test('with any facts, accepted means that each rule was checked and met, and vic
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
         (selection.tier.allowlist === null || f.listed.some(({ used, allocation }) => used < allocation)) &&
-        (selection.supply === null || f.sold + f.reserved < selection.supply) &&
+        (f.supply === null || f.sold + f.reserved < f.supply) &&
         f.walletNodes + f.walletInFlight < f.walletMax &&
         (selection.tier.holdingToken === null ||
           (f.holding.kind === 'read' && f.holding.amountWei >= selection.tier.holdingWei))
@@ -249,13 +247,12 @@ const places: [string, Partial<PaymentFacts>, string][] = [
 for (const [sentence, facts, expected] of places)
   test(sentence, () => {
     const slow = { ...tier, holdingRetrySec: 2 * PLACE_RESERVED_SEC }
-    const selection = { ...sale(slow), supply: 5 }
-    assert.equal(verdictOf({ ...good, selection, ...facts }), expected)
+    assert.equal(verdictOf({ ...good, selection: sale(slow), supply: 5, ...facts }), expected)
   })
 
 test('a verdict about a place keeps what recomputes it', () => {
   const evidenceOf = (facts: Partial<PaymentFacts>) => {
-    const verdict = judgePayment({ ...good, selection: limited(5), ...facts })
+    const verdict = judgePayment({ ...good, supply: 5, ...facts })
     const { supply, sold, reserved, place } = 'evidence' in verdict ? verdict.evidence : assert.fail()
     return { supply, sold, reserved, place }
   }
@@ -322,7 +319,7 @@ test('an undecided payment reports the missing fact', () => {
   assert.equal(missing({ restsOnOne: true, succeeded: false }), 'proof', 'nor does one provider make it fail')
   assert.equal(missing({ payer: { ...contract, code: { kind: 'unread' } } }), 'payer')
   assert.equal(missing({ selection: slow, holding: unread }), 'holding', 'without a supply it keeps no place')
-  assert.equal(missing({ selection: limited(5), sold: 4, reserved: 1 }), 'place')
+  assert.equal(missing({ supply: 5, sold: 4, reserved: 1 }), 'place')
 })
 
 test('in any order of payments, each wallet gets at most its allowance, unmoved by other wallets', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
-import { noteSigned, noteUnsigned } from '../../src/db/sends/signers.ts'
+import { noteCalm, noteTrouble } from '../../src/db/core/troubles.ts'
 import { wei } from '../../src/domain/units.ts'
 import type { Readings } from '../../src/ports/chain.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
@@ -94,12 +94,12 @@ describe('a fresh deployment', () => {
     })
   })
   it('reports whose signer did not sign, by its part and not by its address', async () => {
-    const trouble = { role: 'minter', address: walletOf(7), detail: 'the signer of 0x07 does not answer' }
-    await noteUnsigned(service.sql, trouble)
+    const trouble = { address: walletOf(7), detail: 'the signer of 0x07 does not answer' }
+    await noteTrouble(service.sql, 'signer minter', trouble)
     const { json, text } = await service.get('/api/cron/health')
     assert.deepEqual(json.notSigning, ['minter'])
     assert.doesNotMatch(text, /0x0/)
-    await noteSigned(service.sql, 'minter')
+    await noteCalm(service.sql, 'signer minter')
     assert.deepEqual((await service.get('/api/cron/health')).json.notSigning, [])
   })
   it('answers the cover with nulls if there is no chain', async () => {

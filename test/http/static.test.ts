@@ -285,7 +285,7 @@ test('a page contains its heading, offer, price and state before any script runs
     const shop = await main('/buy')
     assert.match(shop, /<h2>BASIC<\/h2><\/header><p class="price">0\.01 ETH<.*href="\/buy\/basic">Buy BASIC</s)
     assert.doesNotMatch(shop, /Plus/)
-    assert.match(await main('/buy/plus'), /<h1>&lt;b&gt;Plus&lt;\/b&gt;.*not on sale/s)
+    assert.match(await main('/buy/plus'), /<h1>&lt;b&gt;Plus&lt;\/b&gt;.*Not on sale/s)
     assert.match(await main('/'), /<h1>Nodes that earn ETH.*from 0\.01 ETH.*Sold by 0xaaaa…afee.*0\.01 ETH/s)
     assert.match(
       await main('/buy/basic'),

@@ -59,7 +59,7 @@ function selectionOf(facts: Facts): PaymentFacts['selection'] {
   if (facts.choice === 'wrongAmount' || facts.choice === 'held' || tier === undefined) return { kind: 'none' }
   if (facts.choice === 'notOpenYet') return { kind: 'notOpenYet', tier }
   if (facts.choice === 'saleClosed') return { kind: 'offSale', tier }
-  return { kind: 'onSale', tier, others, byGrace: false, supply: facts.supply }
+  return { kind: 'onSale', tier, others, byGrace: false, supply: null }
 }
 
 const CONTRACT = { kind: 'contract', codeHash: `0x${'22'.repeat(32)}`, implementation: null } as const
@@ -105,6 +105,7 @@ function toCode(facts: Facts, split: number): PaymentFacts {
     ...{ valueWei: facts.valueWei, succeeded: facts.succeeded, wallets: [WALLET], isToOldWallet: facts.toOldWallet },
     ...{ serviceAccounts: [MINTER, null], senderDenied: facts.isDenied, beforeRestore: facts.beforeRestore },
     selection: selectionOf(facts),
+    supply: facts.supply,
     ...{ walletNodes, walletInFlight: facts.ofWallet - walletNodes, walletMax: facts.walletCap },
     ...{ tierNodes, tierInFlight: facts.ofTier - tierNodes, sold: facts.sold, reserved: facts.reservedBefore },
     mayOpen: facts.mayOpen,

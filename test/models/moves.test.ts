@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MOVES, type Move, type MoveName, mayMove } from '../../src/domain/transitions.ts'
-import { ARROWS, BY_OPERATOR, type From, movesBetween, REASONS, STATES } from './moves.ts'
+import { ARROWS, type From, movesBetween, REASONS, STATES } from './moves.ts'
 
 const NAMES = Object.keys(MOVES) as MoveName[]
 const moveOf = (name: MoveName): Move => MOVES[name]
@@ -26,12 +26,6 @@ test('a move gives the reasons in the documents', () => {
   for (const [name, reasons] of Object.entries(REASONS)) {
     assert.deepEqual([...(moveOf(name as MoveName).reasons ?? [])].sort(), [...reasons].sort(), name)
   }
-})
-
-test('the operator alone decides, and does none of the work of judge, mint and chain', () => {
-  const ofOthers: MoveName[] = ['accept', 'hold', 'ignore', 'startMinting', 'lapseMint', 'skipMint', 'orphan']
-  for (const name of BY_OPERATOR) assert.ok(moveOf(name as MoveName).by.includes('operator'), name)
-  for (const name of ofOthers) assert.ok(!moveOf(name).by.includes('operator'), name)
 })
 
 test('a released payment was held, and only a mint on the chain gives an ignored one a node', () => {

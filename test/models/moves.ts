@@ -93,6 +93,3 @@ export const REASONS: Readonly<Record<string, readonly string[]>> = {
   strikeRefund: ['recheck'],
   skipMint: ['walletLimit', 'mintReverted', 'supplySpent'],
 }
-
-/** The acts of a person; everything else is the service's. */
-export const BY_OPERATOR = ['release', 'dismiss', 'prepareRefund', 'cancelRefund', 'refund']

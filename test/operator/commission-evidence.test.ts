@@ -94,7 +94,7 @@ test('a mint by one provider’s word earns nothing until another confirms it, i
   const waits = await file()
   assert.equal(waits.sendNowWei, String(EARNED), 'that of the first mint')
   assert.equal(waits.commissions[0].believedWei, String(EARNED))
-  assert.match(waits.says, /0\.0005 ether waits: only one provider reports the mints that earned it\./)
+  assert.match(waits.says, /0\.0005 ETH waits: only one provider reports the mints that earned it\./)
   assert.equal((await assurances('commissions'))[paid], 'believed')
 
   const chain = { ...world.ctx.chain, providers: world.ctx.chain.providers.slice(0, 1) }
@@ -108,14 +108,14 @@ test('a mint by one provider’s word earns nothing until another confirms it, i
     trusted.note ?? '',
     /Only one provider reports it\. Compare block \d+, hash 0x\w+, with an explorer first\./,
   )
-  assert.match(trusted.note ?? '', /0\.0005 ether was earned by mints that only one provider reports\./)
+  assert.match(trusted.note ?? '', /0\.0005 ETH was earned by mints that only one provider reports\./)
 
   // The header of the mint's block may be gone by then.
   await world.pool`DELETE FROM blocks WHERE number <= (SELECT max(block_number) FROM nodes)`
   second.rule = () => undefined
   const agreed = await file()
   assert.equal(agreed.sendNowWei, String(2n * EARNED))
-  assert.match(agreed.note, /^Earlier files pay this too, [^.]*: friends \(0\.001 ether, [^)]*\)\.$/)
+  assert.match(agreed.note, /^Earlier files pay this too, [^.]*: friends \(0\.001 ETH, [^)]*\)\.$/)
   assert.equal((await assurances('commissions'))[paid], 'agreed')
 })
 

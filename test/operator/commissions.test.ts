@@ -157,7 +157,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   await pay(11, referralSuffix('one'))
   await pay(11, referralSuffix('two'))
   await world.settle()
-  assert.deepEqual(await dueOf('one'), [], 'not final yet')
+  assert.deepEqual(await dueOf('one'), [0n], 'not final yet')
   await finalize()
   const file = async (more: object = {}) => (await desk.post('referrals/commissions/file', more)).json
   const first = await file()
@@ -184,14 +184,14 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   assert.deepEqual([declined.code, declined.isWritten], [1, false], declined.err + declined.out)
   assert.match(
     declined.err,
-    /^It pays 0\.\d+ ether for \d+ codes\. .*Earlier files pay this too, so send the new file only if they were never sent: .*one \(0\.0005 ether, \d{4}-.*\nMake the file\? .*No change/s,
+    /^back: 0\.0005 ETH to 0xa{40}\n.*\nIt pays 0\.\d+ ETH for \d+ codes\. .*Earlier files pay this too, so send the new file only if they were never sent: .*one \(0\.0005 ETH, \d{4}-.*\nMake the file\? .*No change/s,
   )
   const nothing = await files()
   assert.deepEqual([nothing.code, nothing.err], [0, ''])
-  assert.match(nothing.out, /^It pays 0 ether for 0 codes\. .*Left out, because earlier files pay it/)
+  assert.match(nothing.out, /^It pays 0 ETH for 0 codes\. .*Left out, because earlier files pay it/)
   const left = await file()
   assert.deepEqual([left.commissions, left.sendNowWei, left.safeBatch], [[], '0', null])
-  assert.match(left.note, /Left out, because earlier files pay it: .*one \(0\.0005 ether, \d{4}-/)
+  assert.match(left.note, /Left out, because earlier files pay it: .*one \(0\.0005 ETH, \d{4}-/)
   await pay(11, referralSuffix('two'))
   await world.settle()
   await finalize()
@@ -216,7 +216,7 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
     sum,
     confirmed.text,
   )
-  assert.match(confirmed.json.says, /^Confirmed\. It pays 0\.\d+ ether for \d+ codes\./)
+  assert.match(confirmed.json.says, /^Confirmed\. It pays 0\.\d+ ETH for \d+ codes\./)
   await setRule({ aboveWei: String(sum) })
   const again = await file({ again: true })
   assert.deepEqual(again.safeBatch.transactions, transfers, 'the same once more')
@@ -298,7 +298,7 @@ test('a commission is due only after its code’s time, and its payee sees that,
   assert.deepEqual(await dueOf('waits'), [0n])
   const file = (await desk.post('referrals/commissions/file', {})).json
   assert.ok(!file.commissions.some(({ code }: Line) => code === 'waits'))
-  assert.match(file.note, /0\.0005 ether waits for the time that its codes set\./)
+  assert.match(file.note, /0\.0005 ETH waits for the time that its codes set\./)
   await world.chain.increaseTime(7_201)
   await finalize()
   assert.deepEqual(await own(), [{ ...terms, ...sold, waitingWei: '0', dueWei: String(wei) }])

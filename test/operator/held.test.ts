@@ -201,8 +201,9 @@ describe('held payments', () => {
     await world.settle()
     const preview = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), dryRun: true })
     const sumWei = (2n * SMALL - 11n).toString()
-    const found = '2, 0.000199999999999989 ether in all'
-    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2, says: `There are ${found}.` })
+    const found = '2 payments, 0.000199999999999989 ETH in all'
+    const would = `${found}: neither a node nor a refund.`
+    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2, says: would })
     assert.equal(await told(second), 'held wrongAmount')
     const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
     const says = `Dismissed ${found}; 0 left.`
@@ -225,7 +226,7 @@ describe('held payments', () => {
       // As a reorganisation rewinds them: in another order than dust is dismissed in.
       await sql`SELECT FROM payments WHERE tx_hash = ${second} FOR UPDATE`
       const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
-      const says = 'Dismissed 1, 0.000099999999999994 ether in all; 1 left.'
+      const says = 'Dismissed 1 payment, 0.000099999999999994 ETH in all; 1 left.'
       assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: (SMALL - 6n).toString(), remaining: 1, says })
       await sql`SELECT FROM payments WHERE tx_hash = ${first} FOR UPDATE`
     })

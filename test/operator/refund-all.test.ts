@@ -127,10 +127,10 @@ test('a refused payment does not count and hides none, and what is prepared come
   assert.deepEqual(order, [await idOf(fresh), await idOf(waiting), await idOf(refused)])
   const { count, sumWei, says, results } = (await all({ before: FAR, dryRun: true })).json
   const counted = owed([waiting, fresh])
-  assert.deepEqual([count, sumWei, results.length, /^2 would be held/.test(says)], [2, counted, 3, true], says)
-  assert.match(says, new RegExp(`In no file: 1 \\(payments ${await idOf(refused)}\\)\\. Its node was expelled`))
+  assert.deepEqual([count, sumWei, results.length, /^2 payments would be held/.test(says)], [2, counted, 3, true], says)
+  assert.match(says, new RegExp(`In no file: 1 \\(payment ${await idOf(refused)}\\)\\. Its node was expelled`))
   const done = (await all({ before: FAR, sumWei })).json
-  assert.deepEqual([done.count, done.sumWei, /^2 are held/.test(done.says)], [2, counted, true], done.says)
+  assert.deepEqual([done.count, done.sumWei, /^2 payments are held/.test(done.says)], [2, counted, true], done.says)
   assert.deepEqual(paysOf(done.safeBatches), oweEach([fresh, waiting]))
   await world.pool`UPDATE nodes SET payment_id = ${node?.payment_id}, cohort = ${node?.cohort} WHERE node_id = ${node?.node_id}`
   assert.equal((await desk.post(`payments/${refused.txHash}/dismiss`)).status, 200)
@@ -192,7 +192,7 @@ test('the command previews, asks, and writes the file', async () => {
     ['payments', 'refund-all', 'wrongAmount', '--before', '2020-01-01', '--dry-run'],
     worldEnv(world),
   )
-  assert.match(dated.out, /^0 would be held/)
+  assert.match(dated.out, /^0 payments would be held/)
   const lost = await run(['--yes'])
   assert.deepEqual([lost.code, /--safe-file/.test(lost.err)], [2, true], lost.err)
   assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
@@ -202,7 +202,7 @@ test('the command previews, asks, and writes the file', async () => {
   assert.equal(declined.code, 1)
   assert.match(
     declined.err,
-    /2 would be held for their refunds, 0\.019999999999999917 ether in all, paid from .* UTC to .* UTC\.\nOf it 0\.019999999999999917 ether may be sent now, in one file\./,
+    /^(Payment \d+ \(0\.00\d+ ETH from 0x\w{40}\): Send it now, then record it\..*\n){2}2 payments would be held for their refunds, 0\.019999999999999917 ETH in all, paid from .* UTC to .* UTC\.\nOf it 0\.019999999999999917 ETH may be sent now, in 1 file\./,
   )
   assert.equal(await standingOf(world, late[0]?.txHash ?? '0x'), 'held wrongAmount')
   const done = await run(['--safe-file', path, '--yes', '--json'])
@@ -231,8 +231,8 @@ test('the file of a confirmed proposal reaches the person who confirms, or nothi
   const path = join(temporaryDirectory(), 'confirmed.json')
   const done = await confirm('--safe-file', path)
   assert.equal(done.code, 0, done.err)
-  assert.match(done.out, /^Confirmed\. 1 are held for their refunds, 0\.009999999999999939 ether in all/)
-  assert.match(done.err, /Written to .*confirmed\.json: 0\.009999999999999939 ether in 1 transfers\./)
+  assert.match(done.out, /^Confirmed\. 1 payment is held for its refund, 0\.009999999999999939 ETH in all/)
+  assert.match(done.err, /Written to .*confirmed\.json: 0\.009999999999999939 ETH in 1 transfer\./)
   assert.deepEqual(paysOf([JSON.parse(readFileSync(path, 'utf8'))]), oweEach(late))
   await world.pool`UPDATE ledger_state SET second_person_wei = NULL`
 })

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { resolveConfig } from 'vite'
 import { parse, parseAllDocuments } from 'yaml'
+import { importsOf, readSources, target } from '../../scripts/imports.ts'
 import { SETTINGS } from '../../src/config/names.ts'
 import { AWS_KEY } from '../chain/kms/double.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -161,6 +162,20 @@ test('the grace that each gives to a stop is longer than the stop', () => {
     /stop_grace_period: (\d+)s/.exec(read('compose.yaml')),
   ]
   for (const wait of waits) assert.ok(Number(wait?.[1]) > stopSec, `${wait?.[0]} against ${stopSec} s`)
+})
+
+test('the image’s build of the pages has every file outside web that a page imports', () => {
+  const [, stage = ''] = /AS pages\n(.*?)\nFROM /s.exec(read('Dockerfile')) ?? []
+  const copied = [...stage.matchAll(/^COPY (\S+) /gm)].map(([, path]) => path)
+  const pages = [...readSources()].filter(([path]) => path.startsWith('web/'))
+  const imports = pages.flatMap(([path, text]) => importsOf(path, text).map((name) => name && target(path, name)))
+  const outside = imports.filter((path) => path?.includes('/') && !path.startsWith('web/'))
+  assert.ok(outside.length > 0)
+  for (const path of outside)
+    assert.ok(
+      copied.some((each) => path === each || path?.startsWith(`${each}/`)),
+      String(path),
+    )
 })
 
 test('the copied files start without privileges on a read-only root file system', {

@@ -167,7 +167,8 @@ test('each run tries a signer that is recorded as down, even without work, and n
   await world.settle()
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
   await world.pool`INSERT INTO troubles (name, value)
-    VALUES ('signer minter', ${JSON.stringify({ address: world.at(1), detail: 'x' })}::text::jsonb) ON CONFLICT DO NOTHING`
+    VALUES ('trouble signer minter', ${JSON.stringify({ address: world.at(1), detail: 'x' })}::text::jsonb)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`
   assert.equal((await instance.payments()).signer, 'notSigned')
   assert.equal(await down('minter'), 1)
   signer.rule = () => undefined

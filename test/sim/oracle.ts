@@ -6,7 +6,7 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/pages/readings.ts'
 import { readMode, setMode } from '../../src/db/blocks/evidence.ts'
 import type { Sql } from '../../src/db/core/sql.ts'
-import { readSignerTroubles } from '../../src/db/sends/signers.ts'
+import { readSenderTroubles } from '../../src/db/sends/signers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
 import { FAULTS } from '../support/faults/names.ts'
@@ -200,7 +200,11 @@ function checkDecision(
 
 /** A signer that signs again is no longer on record as down. */
 export async function checkSigners({ stage: { observer } }: Play): Promise<void> {
-  assert.deepEqual([...(await readSignerTroubles(observer))], [], 'a signer that signs is not on record as down')
+  assert.deepEqual(
+    [...(await readSenderTroubles(observer, 'signer'))],
+    [],
+    'a signer that signs is not on record as down',
+  )
 }
 
 /** Even in a short history some blocks are old. */

@@ -89,7 +89,7 @@ export const misshapen = (page: Page): Promise<string[]> =>
       for (let box = text.parentElement; box && right > left && !box.matches('body, pre, .visually-hidden'); box = box.parentElement) {
         const edge = box.getBoundingClientRect()
         const isOutside = left < edge.left - 1 || right > edge.right + 1
-        if (isOutside && getComputedStyle(box).display !== 'inline') found.push(text.data + ' leaves ' + box.outerHTML.slice(0, 80))
+        if (isOutside && !['inline', 'contents'].includes(getComputedStyle(box).display)) found.push(text.data + ' leaves ' + box.outerHTML.slice(0, 80))
       }
     }
     for (const part of document.querySelectorAll('*'))

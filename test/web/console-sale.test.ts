@@ -10,7 +10,7 @@ import { openConsole } from './console.ts'
 
 describe('the console, for the sale', { skip: noBrowser }, () => {
   const opened = openConsole()
-  const { enter, go, dialog, confirm, axe } = opened
+  const { enter, go, choose, dialog, confirm, axe } = opened
   let page: Page
   let service: Service
   let wellKnown: WellKnown
@@ -21,13 +21,14 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
 
   test('a tier is taken off sale, and a new one is created', async () => {
     await go('Tiers')
-    await page.getByRole('button', { name: 'Take off sale…' }).first().click()
+    await choose('Actions for Basic', 'Take off sale…')
     await confirm('Take off sale')
     await dialog()
       .getByText(/Entered: .* from block/)
       .waitFor()
     await confirm('Done')
-    await page.getByRole('heading').getByText('not on sale', { exact: true }).waitFor()
+    const row = (tier: string) => page.locator('.rows summary').filter({ hasText: tier })
+    await row('Basic').getByText('Not on sale', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create a tier…' }).click()
     await dialog().getByLabel('Its permanent id').fill('extra')
     await dialog().getByLabel('Its name').fill('Extra')
@@ -39,25 +40,29 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       .getByText(/Entered: .* from block/)
       .waitFor()
     await confirm('Done')
-    await page.getByRole('heading', { name: 'Extra extra on sale' }).waitFor()
-    await page.getByRole('button', { name: 'New version…' }).last().click()
+    await row('Extra').getByText('On sale', { exact: true }).waitFor()
+    await choose('Actions for Extra', 'New version…')
     await dialog().getByLabel('Its new price').fill('0.07.1')
     await confirm('New version')
     await dialog().getByRole('alert').filter({ hasText: 'Must be an amount like 0.01' }).waitFor()
     await dialog().getByLabel('Its new price').fill('0.08')
-    await dialog().getByText('Its new price, in ether: 0.07 → 0.08').waitFor()
+    await dialog().getByText('Its new price, in ETH: 0.07 → 0.08').waitFor()
     await axe()
     await confirm('New version')
     await dialog()
       .getByText(/Entered: .* from block/)
       .waitFor()
     await confirm('Done')
-    await page.getByText('0.08 ETH').first().waitFor()
+    await row('Extra').getByText('0.08 ETH').waitFor()
+    // The row opens to what the line leaves out.
+    await row('Extra').click()
+    await page.getByRole('table', { name: 'Versions of Extra' }).getByRole('row').nth(2).waitFor()
+    await axe()
   })
 
   test('a change of a tier is entered ahead, shown, and cancelled', async () => {
     await go('Tiers')
-    await page.getByRole('button', { name: 'New version…' }).first().click()
+    await choose('Actions for Basic', 'New version…')
     await dialog().getByLabel('Its name').fill('Later')
     await dialog().getByLabel('When it takes effect').fill('in 2h')
     await confirm('New version')
@@ -108,13 +113,13 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'Enter terms…' }).click()
     await dialog().getByLabel('The least draw of a turn').fill('0.000000000000000007')
-    await dialog().getByLabel('The greatest draw of a turn, in ether').fill('0.000000000000000003')
+    await dialog().getByLabel('The greatest draw of a turn, in ETH').fill('0.000000000000000003')
     await confirm('Enter terms')
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByLabel('The greatest draw of a turn, in ether').fill('0.003')
+    await dialog().getByLabel('The greatest draw of a turn, in ETH').fill('0.003')
     await confirm('Enter terms')
     await dialog()
-      .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ether/)
+      .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ETH/)
       .waitFor()
     await confirm('Done')
     await rows.filter({ hasText: '0.003 ETH' }).getByText('to come').waitFor()
@@ -139,7 +144,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       await dialog().getByLabel('The current wallet’s key was stolen').selectOption(stolen)
       await confirm(name)
     }
-    await go('Wallets')
+    await go('Payments wallet')
     await row(former).getByText('in force').waitFor()
     await ask('Preview a change', planned)
     await dialog().getByText(`A payment to ${former} is a sale until`).waitFor()
@@ -186,7 +191,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
   test('the mode of contract wallets is set, and a contract allowed and allowed no more', async () => {
     const contract = wallet(14, wellKnown).address
     await go('Contract wallets')
-    await page.getByText('none: the service holds each payment for you').waitFor()
+    await page.getByText('The service holds each payment of a contract for you.').waitFor()
     await page.getByText('No contract is allowed.').waitFor()
     await page.getByRole('button', { name: 'Set the mode…' }).click()
     await dialog().getByLabel('Hold, proven or all').selectOption('proven')
@@ -195,7 +200,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       .getByText(/^Entered: proven from block \d+ on\.$/)
       .waitFor()
     await confirm('Done')
-    await page.getByText('those that have signed in, are known wallets, or are allowed below').waitFor()
+    await page.getByText('if it has signed in, is a known wallet, or is allowed below').waitFor()
     await page.getByRole('table', { name: 'Modes' }).getByText('in force').waitFor()
     await page.getByRole('button', { name: 'Allow a contract…' }).click()
     await dialog().getByLabel('The contract').fill(contract)

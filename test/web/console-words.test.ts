@@ -86,7 +86,7 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
   assert.deepEqual(
     all.map(({ name, label, choices }) => [name, label, choices?.map(([, word]) => word)]),
     [
-      ['priceWei', 'Its price, in ether', undefined],
+      ['priceWei', 'Its price, in ETH', undefined],
       ['mode', 'Hold or all', ['hold', 'all']],
       ['onSale', 'Whether it is on sale', ['unchanged', 'yes', 'no']],
       ['atOnce', 'For a mistake', ['no', 'yes']],

@@ -26,6 +26,8 @@ export interface ConsoleUnderTest {
   showSections(): Promise<void>
   /** Opens a section by its name. */
   go(section: string): Promise<void>
+  /** Presses a button that another one shows. */
+  choose(menu: string, name: string): Promise<void>
   /** Expands the first row of a list with this text. */
   unfold(text: string): Promise<void>
   dialog(): Locator
@@ -79,6 +81,11 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
       if ((await menu.isVisible()) && !(await sections().isVisible())) await menu.click()
     },
     unfold: (text: string) => opened.page.locator('.rows summary').filter({ hasText: text }).first().click(),
+    choose: async (menu: string, name: string) => {
+      const button = opened.page.getByRole('button', { name })
+      if (!(await button.isVisible())) await opened.page.getByRole('button', { name: menu }).click()
+      await button.click()
+    },
     dialog,
     confirm: (name: string) => pressIn(dialog(), name),
     axe: async () => assert.deepEqual(await violations(opened.page), []),

@@ -90,7 +90,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
     const ground = await page.evaluate("getComputedStyle(document.querySelector('#wallets button')).backgroundColor")
     assert.equal(ground, 'rgb(26, 107, 82)', 'the seller’s colour')
     await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
-    await page.getByRole('row', { name: `#${first} ${formatEther(before)}` }).waitFor()
+    await page.getByRole('row', { name: `Node ${first} ${formatEther(before)}` }).waitFor()
     assert.deepEqual(await violations(page), [])
 
     const withdraw = page.getByRole('button', { name: 'Withdraw' })

@@ -127,7 +127,7 @@ test('what needs a person is mailed to each, with steps and links, and news is n
   assert.ok(text.includes('reason wrongAmount, 1.5 ETH'), text)
   assert.ok(text.includes('What to do: https://nodes.example/runbook.html#paymentheld'))
   assert.ok(text.includes(`Where: https://nodes.example/console/payments/${HASH}`))
-  assert.doesNotMatch(text, /A node is sold/)
+  assert.doesNotMatch(text, /A node was sold/)
   assert.deepEqual(signIns, [`ledger ${PASSWORD}`])
   await until('both are settled', async () => (await left()) === 0)
   assert.equal((await endpoint())?.lastError, null)
@@ -140,8 +140,8 @@ test('waiting events are one mail, oldest first, and a mail has the kinds in its
   await deliver(urlOf('&events=payment.minted,funds.low'))
   await until('all is settled', async () => mails.length > 0 && (await left()) === 0)
   assert.equal(mails.length, 1)
-  assert.match(mails[0]?.text ?? '', /^Subject: \[nodes\.example\] A node is sold \(and 19 more\)\r$/m)
-  const told = [...(mails[0]?.text ?? '').matchAll(/A node is sold: nodeId (\d+)/g)].map(([, id]) => Number(id))
+  assert.match(mails[0]?.text ?? '', /^Subject: \[nodes\.example\] A node was sold \(and 19 more\)\r$/m)
+  const told = [...(mails[0]?.text ?? '').matchAll(/A node was sold: nodeId (\d+)/g)].map(([, id]) => Number(id))
   assert.deepEqual(
     told,
     Array.from({ length: 20 }, (_, i) => i + 1),
@@ -153,7 +153,7 @@ test('kinds that are chosen while it mails replace its usual ones from the next 
   await chooseEvents(pool, name, ['payment.minted'])
   await tell('payment.minted', { nodeId: 7 })
   await until('it is mailed or dropped', async () => mails.length > 0 || (await left()) === 0)
-  assert.match(mails[0]?.text ?? '', /A node is sold: nodeId 7/)
+  assert.match(mails[0]?.text ?? '', /A node was sold: nodeId 7/)
 })
 
 test('a password is the endpoint’s secret: it is in no URL, list or error, and can be replaced', async () => {

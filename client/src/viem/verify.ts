@@ -1,10 +1,9 @@
 // Verifies the service's answers: reads the chain directly and compares. Null means "could not be read".
 import { type Block, BlockNotFoundError, type Hash, parseEventLogs } from 'viem'
-import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
+import { getBalance, getBlock, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
 import { factoryAbi } from './factory.ts'
-import { intervalAt } from './interval.ts'
 import { type ChainClient, placeOf, readAt, type VerifyOptions } from './place.ts'
 import { addsUp, areApart, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 
@@ -321,4 +320,39 @@ function compareFields<Said extends object, Chain extends object>(
 ): Verified<Said, Chain> {
   const differences = fields.filter((field) => (answer[field] as unknown) !== chain[field])
   return { matches: differences.length === 0, differences, said: answer, chain, blockNumber }
+}
+
+/** A change of an interval, as viem parses its log. */
+interface Change {
+  blockNumber: bigint
+  logIndex: number
+  args: { former: bigint }
+}
+
+/**
+ * A cohort's interval when a log was written, in seconds: it follows from the interval at the end of that block and from the changes behind the log. If
+ * the provider no longer has that state, from the interval now and from all later changes. Null if the provider serves neither.
+ */
+async function intervalAt(
+  chain: ChainClient,
+  address: Hex,
+  cohort: bigint,
+  { blockNumber, logIndex }: { blockNumber: bigint; logIndex: number },
+): Promise<bigint | null> {
+  const call = { address, abi: factoryAbi, functionName: 'cohort', args: [cohort] } as const
+  const event = factoryAbi.find((item) => 'name' in item && item.name === 'IntervalSet')
+  const read = async (until: { blockNumber?: bigint }) => {
+    const toBlock = until.blockNumber ?? 'latest'
+    const [[, , , interval], logs] = await Promise.all([
+      readContract(chain, { ...call, ...until }),
+      getLogs(chain, { address, event, args: { cohort }, fromBlock: blockNumber, toBlock } as never),
+    ])
+    const changes = logs as unknown as readonly Change[]
+    const first = changes.find((change) => change.blockNumber > blockNumber || change.logIndex > logIndex)
+    return first?.args.former ?? interval
+  }
+  // Full nodes keep the states of the last 128 blocks or so.
+  return read({ blockNumber })
+    .catch(() => read({}))
+    .catch(() => null)
 }

@@ -44,7 +44,7 @@ function whyUnknown({ period, accounts, contract }: Statement): string {
 function describe(report: Statement): string {
   const [heads = [], ...lines] = statementLines(report)
   return table(
-    heads.map((head) => (head === 'wei' ? 'ether' : (head ?? ''))),
+    heads.map((head) => (head === 'wei' ? 'ETH' : (head ?? ''))),
     lines.map(([section, item, detail, count, wei]) => [section, item, detail, count, inEther(wei)]),
   )
 }

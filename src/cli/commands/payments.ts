@@ -1,5 +1,5 @@
 // The commands about payments that run more than one act.
-import { type Command, REASON } from '../command.ts'
+import { type Command, DRY_RUN, REASON } from '../command.ts'
 
 export const PAYMENTS: readonly Command[] = [
   {
@@ -11,6 +11,7 @@ export const PAYMENTS: readonly Command[] = [
     options: {
       'below-wei': { value: 'wei', help: 'instead of one payment: all held payments below this amount' },
       ...REASON,
+      ...DRY_RUN,
     },
     examples: [
       'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
@@ -23,7 +24,7 @@ export const PAYMENTS: readonly Command[] = [
     after: 'payments dismiss',
     group: 'decide',
     summary: 'decide about many held payments, chosen by a filter or a file',
-    details: `Shows their number and sum, and asks. Decides each separately, with its own row in the audit log, and lists those that it rejected. If interrupted, run it again. Exit code 1 if it rejected any.`,
+    details: `Shows what would happen to them, and asks. Decides each separately, with its own row in the audit log, and lists those that it rejected. If interrupted, run it again. Exit code 1 if it rejected any.`,
     args: [
       {
         name: 'decision',
@@ -38,7 +39,7 @@ export const PAYMENTS: readonly Command[] = [
       tier: { value: 'tier', help: 'payments judged by this tier' },
       'tier-id': { value: 'tier', help: 'with release: the tier, if no tier has that price' },
       ...REASON,
-      'dry-run': { help: 'only show what would happen to each; not with refund-prepare' },
+      ...DRY_RUN,
     },
     examples: [
       'node-ledger payments decide release --held-for saleClosed --dry-run',
@@ -59,6 +60,7 @@ payment with "payments refund".`,
       'safe-file': { value: 'file', help: 'where to write the file' },
       again: { help: 'also what an earlier file pays; only if that file was never sent' },
       ...REASON,
+      ...DRY_RUN,
     },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
     load: async () => (await import('../desk/payments.ts')).refundBatch,

@@ -72,7 +72,7 @@ DEPLOYER_PRIVATE_KEY, or from the file in DEPLOYER_PRIVATE_KEY_FILE.`,
       },
       'ceiling-gwei': {
         value: 'amount',
-        help: 'the most a node may be credited for a turn (default: 1 ether)',
+        help: 'the most a node may be credited for a turn (default: 1 ETH)',
       },
       'max-per-wallet': { value: 'n', help: 'nodes one wallet may hold, 1 to 256 (default: 20)' },
       'least-interval': {

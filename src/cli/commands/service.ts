@@ -1,5 +1,5 @@
 // The commands about the service that run several acts, or none.
-import { type Command, REASON } from '../command.ts'
+import { type Command, DRY_RUN, REASON } from '../command.ts'
 
 export const SERVICE: readonly Command[] = [
   {
@@ -15,6 +15,7 @@ show why. If nothing has changed, they halt again.`,
         isOurs: true,
       },
       ...REASON,
+      ...DRY_RUN,
     },
     examples: ['node-ledger resume --yes', 'node-ledger resume --halt --yes'],
     load: async () => (await import('../service/pause.ts')).resume,
@@ -25,7 +26,7 @@ show why. If nothing has changed, they halt again.`,
     summary: 'hold every payment without a node up to a block, after a restore from a backup',
     details: `The service notices a restore if it finds a mint or round of its own that the ledger does not know. If it minted and credited
 nothing since the backup, it cannot notice: then run this before the first start. The block’s number can only rise.`,
-    options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true } },
+    options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...DRY_RUN },
     examples: ['node-ledger recheck --up-to head --yes'],
     load: async () => (await import('../service/recheck.ts')).recheck,
   },
@@ -55,6 +56,7 @@ own.`,
         isOurs: true,
       },
       ...REASON,
+      ...DRY_RUN,
     },
     examples: [
       'node-ledger admin-keys revoke <key> --reason "left the team" --yes',

@@ -6,10 +6,10 @@ import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../ope
 import type { Act } from '../../operator/define-act.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withDatabase, withLedger } from '../database.ts'
+import { actorHere, withLedger } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { writeNew } from '../new-file.ts'
-import { accepted, fieldsOf, type View } from '../operator.ts'
+import { accepted, fieldsOf, isPreviewAll, type View } from '../operator.ts'
 import { mustAgree, tableOf } from '../output.ts'
 
 /** A new key or invitation, without its secret. */
@@ -98,29 +98,22 @@ async function showOnce(
 }
 
 /** What an id in the list refers to, by its prefix. */
-const REVOKED = {
-  '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
-  'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },
-  'invitation-': { act: revokeInvitation, question: (id) => `Revoke invitation ${id}?` },
-} satisfies Record<string, Revoking>
-const REVOKE_ALL: Revoking = {
-  act: revokeAllKeys,
-  question: () => 'Revoke all keys, passkeys and invitations of the ledger?',
-}
-interface Revoking {
-  act: Act<LedgerDb>
-  question: (id: string) => string
+const REVOKED: Readonly<Record<string, Act<LedgerDb>>> = {
+  '': revokeKey,
+  'passkey-': revokePasskey,
+  'invitation-': revokeInvitation,
 }
 
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Give the number of a key, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
-  const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
-  return await withDatabase(io, async ({ pool }) => {
-    await mustAgree(call, question(id), 'No key was revoked.')
+  const act = (flags.has('all') ? null : REVOKED[kind]) ?? revokeAllKeys
+  return await withLedger(io, async (parts) => {
     const input = { ...fieldsOf(call), ...(id !== '' && { id }) }
-    const result = accepted(await act({ pool }, actorHere(), input), call)
+    if (await isPreviewAll(act.operation, parts, input, call)) return EXIT.done
+    await mustAgree(call, flags.has('all') ? 'Revoke them all?' : 'Revoke it?', 'No key was revoked.')
+    const result = accepted(await act(parts, actorHere(), input), call)
     await out.result(result, 'Revoked. Within three seconds no instance accepts it.')
     return EXIT.done
   })

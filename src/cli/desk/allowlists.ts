@@ -1,7 +1,7 @@
 // The command `allowlists add`: reads a file of any size, shows what is in it, and enters it.
 import { createReadStream } from 'node:fs'
 import { codeOf } from '../../lib/errors.ts'
-import { enteredInWords, enterList, GIVEN, problemsInWords } from '../../operator/acts/allowlists/acts.ts'
+import { enteredInWords, enterList, GIVEN, problemsInWords, sizeInWords } from '../../operator/acts/allowlists/acts.ts'
 import { build } from '../../operator/acts/allowlists/built.ts'
 import { readList } from '../../operator/acts/allowlists/read.ts'
 import { readInput } from '../../operator/input.ts'
@@ -37,8 +37,8 @@ async function add(call: Call): Promise<ExitCode> {
       await out.result(asIs, enteredInWords(asIs))
       return EXIT.done
     }
-    out.say(`${preview.entries} wallets, ${preview.allocated} nodes in all; no bad lines. The root is ${preview.root}.`)
-    await mustAgree(call, 'Enter this list permanently?')
+    out.say(`${sizeInWords(preview)}; no bad lines. The root is ${preview.root}. A list never changes.`)
+    await mustAgree(call, 'Enter this list?')
     const result = await enterList(pool, actorHere(), list, request)
     await out.result(result, enteredInWords(result))
     return EXIT.done

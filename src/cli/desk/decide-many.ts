@@ -4,17 +4,17 @@ import { createReadStream } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import { readCsv } from '../../lib/csv.ts'
 import { codeOf } from '../../lib/errors.ts'
-import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
-import { decideMany } from '../../operator/acts/decide.ts'
+import { type EveryPart, isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
+import { decideMany, decisionsInWords } from '../../operator/acts/decide.ts'
 import { findRows, MANY_MAX, namedAs, readPayments } from '../../operator/acts/payments.ts'
-import { prepareRefunds } from '../../operator/acts/refunds/prepare-many.ts'
+import { type PreparedRefunds, prepareRefunds } from '../../operator/acts/refunds/prepare-many.ts'
 import { LIMIT_MAX } from '../../operator/input.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { accepted } from '../operator.ts'
+import { accepted, previewOf } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
 
 /** How many bad lines of a file we name at most. */
@@ -25,6 +25,8 @@ type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' |
 /** A payment by its row id or its transaction's hash, and why it was not decided; null if it was decided. */
 interface Outcome {
   readonly payment: string
+  readonly id: number | null
+  readonly tierId: string | null
   readonly refusal: string | null
 }
 
@@ -34,10 +36,6 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   const filters = ['held-for', 'from', 'tier'].filter((name) => values[name] !== undefined)
   if ((values.file === undefined) === (filters.length === 0))
     throw new UsageError('Choose the payments: by --file, or by one or more of --held-for, --from and --tier.')
-  if (args.decision === 'refund-prepare' && flags.has('dry-run'))
-    throw new UsageError(
-      '--dry-run: not with refund-prepare, which only holds payments; "payments refund-cancel" undoes it',
-    )
   if (args.decision !== 'release' && values['tier-id'] !== undefined)
     throw new UsageError('--tier-id: only with release')
   return await withOperator(io, async (deps) => {
@@ -50,44 +48,56 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     // Looked up for the whole file at once, because two parts of the file may name the same payment.
     const rows = await findRows(deps.pool, names.map(namedAs))
     const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
-    const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
-    if (!dryRun && payments.length > 0) await mustAgree(call, question)
-    const refusals = await decideInParts(call, deps, payments)
-    const results = rows.flatMap(({ payment, row }): Outcome[] => {
-      const refusal = isOperatorRefusal(row) ? row.message : refusals.get(String(row.id))
-      return refusal === undefined ? [] : [{ payment, refusal }]
-    })
-    const refusedPayments = results.filter(({ refusal }) => refusal !== null)
-    const decidedCount = results.length - refusedPayments.length
-    await out.result({ dryRun, decided: decidedCount, refused: refusedPayments }, () =>
-      [
-        ...refusedPayments.map(({ payment, refusal }) => `${payment}: ${refusal}`),
-        `${decidedCount} ${dryRun ? 'would be' : 'were'} decided, ${refusedPayments.length} not.`,
-      ].join('\n'),
-    )
-    return refusedPayments.length === 0 ? EXIT.done : EXIT.negative
+    const outcomesOf = async (isDry: boolean) => {
+      const outcomes = await decideInParts(call, deps, payments, isDry)
+      return rows.flatMap(({ payment, row }): Outcome[] => {
+        if (isOperatorRefusal(row)) return [{ payment, id: null, tierId: null, refusal: row.message }]
+        const outcome = outcomes.get(String(row.id))
+        return outcome ? [{ ...outcome, payment }] : []
+      })
+    }
+    const plan = dryRun || !flags.has('yes') ? await outcomesOf(true) : null
+    const isAll = dryRun || plan?.every(({ refusal }) => refusal !== null)
+    if (plan) out.say((await decisionsInWords(deps.pool, args.decision as Decision, plan)).join('\n'))
+    if (plan && !isAll) await mustAgree(call, QUESTIONS[args.decision as Decision])
+    return await report(call, plan && isAll ? plan : await outcomesOf(false), isAll === true)
   })
 }
 
-/** Decides as many payments at a time as one act allows, until interrupted. @returns for each payment why it was not decided; null if it was. */
-async function decideInParts(
-  call: Call,
-  deps: OperatorDeps,
-  payments: readonly string[],
-): Promise<Map<string, string | null>> {
-  const refusals = new Map<string, string | null>()
-  for (let at = 0; at < payments.length && !call.signal.aborted; at += MANY_MAX) {
-    const outcomes = await decide(call, deps, payments.slice(at, at + MANY_MAX))
-    for (const { payment, refusal } of outcomes) refusals.set(payment, refusal)
-    if (payments.length > MANY_MAX) call.out.say(`  ${refusals.size} of ${payments.length}`)
-  }
-  return refusals
+async function report({ out }: Call, outcomes: readonly Outcome[], dryRun: boolean): Promise<ExitCode> {
+  const refused = outcomes.flatMap(({ payment, refusal }) => (refusal === null ? [] : { payment, refusal }))
+  const decided = outcomes.length - refused.length
+  await out.result({ dryRun, decided, refused }, () =>
+    [
+      ...refused.map(({ payment, refusal }) => `${payment}: ${refusal}`),
+      `${decided} ${dryRun ? 'would be decided' : 'decided'}, ${refused.length} not.`,
+    ].join('\n'),
+  )
+  return refused.length === 0 ? EXIT.done : EXIT.negative
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  release: 'Release',
-  dismiss: 'Dismiss (no node, no refund)',
-  'refund-prepare': 'Hold for their refunds',
+/** Decides as many payments at a time as one act allows, until interrupted. @returns the outcome of each payment. */
+async function decideInParts(
+  call: Call,
+  deps: EveryPart,
+  payments: readonly string[],
+  isDry: boolean,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>()
+  for (let at = 0; at < payments.length && !call.signal.aborted; at += MANY_MAX) {
+    for (const outcome of await decide(call, deps, payments.slice(at, at + MANY_MAX), isDry))
+      outcomes.set(outcome.payment, outcome)
+    if (payments.length > MANY_MAX) call.out.say(`  ${outcomes.size} of ${payments.length}`)
+  }
+  return outcomes
+}
+
+type Decision = 'release' | 'dismiss' | 'refund-prepare'
+
+const QUESTIONS: Readonly<Record<Decision, string>> = {
+  release: 'Release them?',
+  dismiss: 'Dismiss them?',
+  'refund-prepare': 'Hold them for their refunds?',
 }
 
 /** The ids of the held payments that match the filter, oldest first; shows their sums. */
@@ -110,7 +120,7 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
 function summary(rows: readonly Row[]): string {
   const groups = Map.groupBy(rows, ({ reason, tierId }) => `${reason} ${tierId ?? '-'}`)
   return table(
-    ['held for', 'tier', 'payments', 'ether'],
+    ['held for', 'tier', 'payments', 'ETH'],
     [...groups].map(([key, of]) => [
       ...key.split(' '),
       of.length,
@@ -135,15 +145,22 @@ async function readNames(path: string): Promise<string[]> {
   return names
 }
 
-async function decide(call: Call, deps: OperatorDeps, payments: readonly string[]): Promise<readonly Outcome[]> {
-  const { args, values, flags } = call
+async function decide(
+  call: Call,
+  deps: EveryPart,
+  payments: readonly string[],
+  isDry: boolean,
+): Promise<readonly Outcome[]> {
+  const { args, values } = call
   const reason = values.reason === undefined ? {} : { reason: values.reason }
-  if (args.decision === 'refund-prepare')
-    return accepted(
-      await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments], holdOnly: true }),
-      call,
-    ).results
+  if (args.decision === 'refund-prepare') {
+    const input = { ...reason, payments: [...payments], holdOnly: true }
+    const { results } = isDry
+      ? ((await previewOf(prepareRefunds.operation, deps, input, call)).result as PreparedRefunds)
+      : accepted(await prepareRefunds(deps, actorHere(), input), call)
+    return results.map(({ prepared, ...of }) => ({ id: null, tierId: null, ...prepared, ...of }))
+  }
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
-  const input = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
+  const input = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: isDry }
   return accepted(await decideMany(deps, actorHere(), input), call).results
 }

@@ -1,9 +1,9 @@
-// The command `proposals confirm`. It shows the proposal before the question. If its act makes files for a Safe, they must reach the person who confirms.
+// The command `proposals confirm`. If the act makes files for a Safe, they must reach the person who confirms.
 import type { LedgerPart } from '../../operator/act.ts'
 import { listProposals } from '../../operator/acts/second-person/proposals.ts'
 import { actOf } from '../../operator/define-act.ts'
 import type { View } from '../operator.ts'
-import { outline, preview } from '../output.ts'
+import { outline } from '../output.ts'
 import { filesOf, mustReach, SAFE_FILE, writeFiles } from './safe-file.ts'
 
 type Done = { done: object }
@@ -14,10 +14,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     first: async (parts: LedgerPart, { id }, call) => {
       const { proposals } = await listProposals(parts)
       const proposal = proposals.find((one) => String(one.id) === String(id))
-      if (!proposal) return null
-      const { act, input, proposedBy } = proposal
-      if (actOf(act)?.operation.makesFiles(input)) await mustReach(call)
-      preview(call, outline({ act, input, proposedBy }))
+      if (proposal && actOf(proposal.act)?.operation.makesFiles(proposal.input)) await mustReach(call)
       return null
     },
     text: ({ done }: Done, outcome) => (filesOf(done).length > 0 ? outcome : [outcome, outline({ done })].join('\n')),

@@ -2,9 +2,8 @@
 // pays the commissions that are due. Nothing here can send ether.
 import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../lib/errors.ts'
-import type { EveryPart, Fields } from '../../operator/act.ts'
 import { type RegisteredReferrals, registerReferrals } from '../../operator/acts/referrals/codes.ts'
-import { fileInWords, foreseeFile } from '../../operator/acts/referrals/commissions.ts'
+import type { CommissionFile } from '../../operator/acts/referrals/commissions.ts'
 import { resultLine } from '../../operator/define-act.ts'
 import { withTimes } from '../../operator/input.ts'
 import { withOperator } from '../chain.ts'
@@ -13,7 +12,7 @@ import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { accepted, fieldsOf, type View } from '../operator.ts'
 import { mustAgree, preview } from '../output.ts'
-import { MAKES_FILES, mustReach } from './safe-file.ts'
+import { MAKES_FILES } from './safe-file.ts'
 
 const FILE = { file: { help: 'the list, as CSV', value: 'path', required: true } }
 
@@ -23,16 +22,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     leavesOut: ['rows'],
     run: addCodes,
   },
-  'referrals file': { ...MAKES_FILES, first: showFile },
-}
-
-/** Shows what the file would pay. If that is nothing, there is no question. */
-async function showFile(parts: EveryPart, { again }: Fields, call: Call) {
-  await mustReach(call)
-  const foreseen = await foreseeFile(parts, again === true)
-  if (foreseen.commissions.length === 0) return { result: foreseen, text: fileInWords(foreseen) }
-  preview(call, fileInWords(foreseen))
-  return null
+  'referrals file': { ...MAKES_FILES, isNothing: ({ commissions }: CommissionFile) => commissions.length === 0 },
 }
 
 async function addCodes(call: Call): Promise<ExitCode> {
@@ -47,11 +37,7 @@ async function addCodes(call: Call): Promise<ExitCode> {
     preview(call, changesInWords(changes))
     if (changes.changed > 0) await mustAgree(call, 'Register these codes?')
     const result = await register(false)
-    // With --yes there was no preview, and a term that is left out falls back to its default.
-    const isShown = !call.flags.has('yes')
-    await call.out.result(result, () =>
-      isShown ? resultLine(registerReferrals.operation, result) : changesInWords(result),
-    )
+    await call.out.result(result, () => resultLine(registerReferrals.operation, result))
     return EXIT.done
   })
 }

@@ -1,9 +1,11 @@
 // The files with which a Safe pays, as commands write them. An act that makes such a file records whom it pays, so that later files leave them out.
 // A command must therefore refuse to run it if the file would be lost. Nothing here can send ether.
+
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
+import { counted } from '../../domain/units.ts'
 import { codeOf } from '../../lib/errors.ts'
 import { toJson } from '../../lib/json.ts'
 import type { SafeBatch } from '../../operator/acts/refunds/safe-batch.ts'
@@ -19,8 +21,8 @@ export const SAFE_FILE = { 'safe-file': { value: 'file', help: 'where to write t
 const FILES_MAX = 3
 
 /** Refuses a command whose file would be lost, or would replace another that may still have to be sent. */
-export async function mustReach({ values: { 'safe-file': path }, out }: Pick<Call, 'values' | 'out'>): Promise<void> {
-  if (path === undefined && out.json) return
+export async function mustReach({ values: { 'safe-file': path }, flags, out }: Call): Promise<void> {
+  if (flags.has('dry-run') || (path === undefined && out.json)) return
   if (path === undefined)
     throw new UsageError(
       'Say where to write the file with --safe-file, or print it with --json: later files leave out what it pays.',
@@ -40,7 +42,7 @@ export async function writeFiles({ values: { 'safe-file': path }, signal, out }:
     const name = numbered(path, place + 1)
     await toFile({ stream: Readable.from([`${toJson(file)}\n`]) }, name, signal)
     const sum = file.transactions.reduce((wei, { value }) => wei + BigInt(value), 0n)
-    out.say(`Written to ${name}: ${inEther(sum)} ether in ${file.transactions.length} transfers.`)
+    out.say(`Written to ${name}: ${inEther(sum)} ETH in ${counted(file.transactions.length, 'transfer')}.`)
   }
 }
 

@@ -46,11 +46,11 @@ function plan({ folder, answers }: Setup): string {
       ['  address', answers['public-url'] || 'not set: http://127.0.0.1:3000'],
       [
         '  a turn pays',
-        `${inEther(answers['min-wei'])} to ${inEther(answers['max-wei'])} ether, every ${answers.interval} s`,
+        `${inEther(answers['min-wei'])} to ${inEther(answers['max-wei'])} ETH, every ${answers.interval} s`,
       ],
       [
         '  on sale',
-        `${answers.label} (${answers.tier}) for ${inEther(answers['price-wei'])} ether, ${answers['per-wallet']} for a wallet`,
+        `${answers.label} (${answers.tier}) for ${inEther(answers['price-wei'])} ETH, ${answers['per-wallet']} for a wallet`,
       ],
     ]),
   ].join('\n')

@@ -95,7 +95,7 @@ async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<vo
     const has = quantity(await rpc.request('eth_getBalance', [roles[role], 'latest']), 'balance')
     const [neededWei, what] = needs[role]
     if (has < neededWei)
-      missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(neededWei - has)} ether: ${what}`)
+      missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(neededWei - has)} ETH: ${what}`)
   }
   if (missing.length > 0)
     throw new RefusedError(`Send ether to these accounts, then run the same command again:\n${missing.join('\n')}`)

@@ -177,8 +177,8 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
   return [
     'Deploying the node factory',
     `  chain            ${chainId}`,
-    `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
-    `  costs at most    ${formatEther(costMaxWei)} ether`,
+    `  deployer         ${deployer}, has ${formatEther(balanceWei)} ETH`,
+    `  costs at most    ${formatEther(costMaxWei)} ETH`,
     `  owner            ${setup.owner}`,
     `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,

@@ -1,8 +1,10 @@
 // The command `node-ledger recheck`: holds every payment without a node, up to a block, for the operator to review. Needed after a restore that the
 // service could not notice itself.
+
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { countUnminted, raiseRecheck, readRecheck } from '../../db/payments/recheck.ts'
+import { counted } from '../../domain/units.ts'
 import { recordAct } from '../../operator/act.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -25,8 +27,9 @@ export async function recheck(call: Call): Promise<ExitCode> {
       throw new RefusedError(`It is already at block ${before}, and can only rise.`)
     const [waiting, cursor] = [await countUnminted(pool, block), await readCursor(pool)]
     out.say(
-      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no decision of yours: the service will hold them as "recheck", and those in blocks still to be followed (the ledger is at ${cursor?.number ?? 'no block'}) too.`,
+      `${counted(waiting.payments, 'payment')} up to block ${block}, ${inEther(waiting.wei)} ETH, without a node or a decision of yours: the service will hold each as "recheck", and those in blocks still to be followed (the ledger is at ${cursor?.number ?? 'no block'}) too.`,
     )
+    if (call.flags.has('dry-run')) return EXIT.done
     await mustAgree(call, 'Hold them?')
     const actor = actorHere()
     const isRaised = await inTransaction(pool, async (sql) => {

@@ -35,6 +35,10 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
     ]) {
       for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }
+    if (call.flags.has('dry-run')) {
+      await out.result(result, resultLine(rescan.operation, result))
+      return EXIT.negative
+    }
     await mustAgree(call, String(rescan.operation.asks))
     const outcome = await scan(false)
     await out.result(outcome, resultLine(rescan.operation, outcome))

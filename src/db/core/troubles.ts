@@ -21,14 +21,25 @@ const CALM_SEC = 600
 
 const rowOf = (trouble: Trouble) => `trouble ${trouble}`
 
-/** Notes that a trouble was seen. @returns true if it begins now, so it must be reported. */
-export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> {
+/**
+ * Notes that a trouble was seen. What the first sighting found stays on record, until a check does not see the trouble, or it concerns another account.
+ * @returns true if it begins now, so it must be reported.
+ */
+export async function noteTrouble(
+  sql: Sql,
+  trouble: Trouble,
+  finding: { address?: string; detail?: string } = {},
+): Promise<boolean> {
   const [row] = await sql<{ begins: boolean }[]>`
-    INSERT INTO troubles (name, value) VALUES (${rowOf(trouble)}, '{}')
-    ON CONFLICT (name) DO UPDATE SET value = '{}', updated_at = now()
+    INSERT INTO troubles AS t (name, value) VALUES (${rowOf(trouble)}, ${jsonRows([finding])}::text::jsonb -> 0)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now()
+      WHERE t.value ? 'calmSince' OR t.value -> 'address' IS DISTINCT FROM excluded.value -> 'address'
     RETURNING xmax = 0 AS begins`
   return row?.begins ?? false
 }
+
+/** SQL: true for a row of `troubles` that the last check saw. */
+export const IS_SEEN = `NOT value ? 'calmSince'`
 
 /**
  * Notes that a check did not see a trouble. @returns `over` if the trouble has now ended, which must be reported; `lasting` while it may come back;

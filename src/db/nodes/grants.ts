@@ -8,8 +8,8 @@ import { CREDITED } from './nodes.ts'
 export async function listUnpaidNodes(
   sql: Sql,
   { open, before, limit }: { open: boolean; before: number | null; limit: number },
-): Promise<{ id: number }[]> {
-  return await sql<{ id: number }[]>`
+): Promise<{ id: number; owner: Address }[]> {
+  return await sql<{ id: number; owner: Address }[]>`
     SELECT n.node_id AS id, n.node_id::text AS "nodeId", n.owner, coalesce(n.cohort, 0) AS cohort, c.tier_no AS "tierNo", n.ref,
       n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
       (SELECT row_to_json(x) FROM (SELECT g.reason, g.granted_by AS "grantedBy", iso(g.granted_at) AS "grantedAt") x

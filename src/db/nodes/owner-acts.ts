@@ -1,8 +1,8 @@
 // The acts of the contract's owner, from its events: keys, budgets, bounds, caps of tiers, windows of turns not owed, pause, ownership, sweeps; and
 // ether that others sent to the contract, which the owner may return.
-
 import type { NewOwnerAct } from '../../domain/replay.ts'
 import type { NotOwedWindow } from '../../domain/rounds/payouts.ts'
+import type { Address } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): Promise<void> {
@@ -32,4 +32,13 @@ export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
       FROM owner_acts WHERE name = 'NotOwedSet'
       ORDER BY (detail ->> 'window')::bigint, block_number DESC, log_index DESC) w
     ORDER BY "window"`
+}
+
+/** Accounts that have held a role, as far as the ledger knows: the senders in its outbox, and those that the contract's owner set. */
+export async function readSignersKnown(sql: Sql): Promise<Address[]> {
+  const rows = await sql<{ account: Address }[]>`
+    SELECT DISTINCT sender AS account FROM outbox
+    UNION SELECT detail ->> 'minter' FROM owner_acts WHERE name = 'MinterSet'
+    UNION SELECT detail ->> 'distributor' FROM owner_acts WHERE name = 'DistributorSet'`
+  return rows.map(({ account }) => account)
 }

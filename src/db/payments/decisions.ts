@@ -114,12 +114,7 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
         WHERE NOT a.is_rest AND a.residue_ref = coalesce((SELECT w.residue_ref FROM attributions w WHERE w.ref = p.ref AND w.is_rest), p.ref)
         ORDER BY a.attributed_at, a.ref) x) AS parts,
       (SELECT t.shown FROM residue_traces t WHERE t.ref = p.ref) AS "traceShows",
-      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",
-        iso(w.block_time) AS "blockTime" FROM wallet_outflows w
-        WHERE p.state = 'held' AND w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
-          AND NOT EXISTS (SELECT FROM refunds r WHERE r.tx_hash = w.tx_hash)
-        ORDER BY w.block_number LIMIT 5) x) AS "looksRefundedBy",
-      (SELECT iso(min(at)) FROM audit WHERE ${isRefundFileOf(sql, sql`p.ref`)}) AS "fileMadeAt",
+      CASE WHEN p.state = 'held' THEN ${likeRefunds(sql)} ELSE '[]' END AS "looksRefundedBy", ${fileMadeAt(sql)},
       (SELECT row_to_json(x) FROM (SELECT o.id, o.kind, o.sender, o.nonce, o.state, o.tx_hash AS "txHash",
         o.block_number AS "blockNumber", o.guard_block AS "guardBlock", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
         iso(o.created_at) AS "createdAt",
@@ -131,6 +126,32 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
       (SELECT row_to_json(x) FROM (SELECT n.node_id::text AS "nodeId", n.owner, n.cohort, n.mint_tx_hash AS "mintTxHash",
         iso(n.minted_at) AS "mintedAt", n.block_number AS "blockNumber" FROM nodes n WHERE n.payment_id = p.id) x) AS mint
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index`
+}
+
+/** Later outflows from the payments wallet of exactly a payment's value that belong to no refund yet. */
+const likeRefunds = (sql: Sql) => sql`
+  (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",
+    iso(w.block_time) AS "blockTime" FROM wallet_outflows w
+    WHERE w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
+      AND NOT EXISTS (SELECT FROM refunds r WHERE r.tx_hash = w.tx_hash)
+    ORDER BY w.block_number LIMIT 5) x)`
+
+const fileMadeAt = (sql: Sql) =>
+  sql`(SELECT iso(min(at)) FROM audit WHERE ${isRefundFileOf(sql, sql`p.ref`)}) AS "fileMadeAt"`
+
+/** Who paid, how much, and what shows that the payment may be paid back already. */
+export interface PaymentInBrief {
+  id: number
+  from: Address | null
+  valueWei: Wei
+  looksRefundedBy: { txHash: Hash; blockNumber: number }[]
+  fileMadeAt: string | null
+}
+
+export async function readInBrief(sql: Sql, ids: readonly number[]): Promise<PaymentInBrief[]> {
+  return await sql<PaymentInBrief[]>`
+    SELECT p.id, p.from_address AS "from", p.value_wei AS "valueWei", ${likeRefunds(sql)} AS "looksRefundedBy", ${fileMadeAt(sql)}
+    FROM payments p WHERE p.id = ANY(${[...ids]}) ORDER BY p.id`
 }
 
 /** A payment on the operator's desk. `from` is null if no payer is proven; block fields are null while it is in no block. */

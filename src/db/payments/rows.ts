@@ -197,7 +197,7 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
   const rows = await sql<(Omit<NodeOfPayment, 'tier'> & NodeTierFacts)[]>`
     SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state, p.state <> 'seen' AS "isJudged",
-      p.succeeded, ${isOdd(sql)} AS "isOdd", paid.tier_no AS "paidTierNo", p.inner_index AS "innerIndex", priced.own AS "isPrice", priced.in_force AS "isPriceInForce",
+      p.succeeded, ${isOdd(sql)} AS "isOdd", paid.tier_no AS "paidTierNo", p.inner_index AS "innerIndex", prices.of_tier AS "isTierPrice", prices.in_force AS "isPriceInForce",
       p.block_number <= (SELECT recheck_up_to FROM ledger_state) AS "beforeRestore"
     FROM nodes n
     JOIN payments p ON p.ref = n.ref AND p.state NOT IN ('orphaned', 'minted')
@@ -205,9 +205,10 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
         ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
     JOIN cohorts c ON c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
     LEFT JOIN tiers paid ON paid.tier_id = p.tier_id AND paid.version = p.tier_version
-    CROSS JOIN LATERAL (SELECT bool_or(v.tier_no = c.tier_no) AS own, bool_or(NOT EXISTS (SELECT FROM tiers later
+    CROSS JOIN LATERAL ( -- The versions up to the payment's block at its price: whether one is of the node's tier, and whether one was in force there.
+      SELECT bool_or(v.tier_no = c.tier_no) AS of_tier, bool_or(NOT EXISTS (SELECT FROM tiers later
         WHERE later.tier_id = v.tier_id AND (later.from_time, later.version) > (v.from_time, v.version) AND later.from_block <= p.block_number)) AS in_force
-      FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) priced
+      FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) prices
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
   return rows.map((row) => {
     const { paymentId, ref, nodeId, tierNo, valueWei, state } = row
@@ -225,8 +226,8 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
 }
 
 /**
- * Marks payments as minted, with the verdict's tier. If there was no verdict yet (the mint came first, as in a rebuild), uses the version of the
- * node's tier that was in force at the payment's block.
+ * Links nodes to their payments, and marks the payments as minted. A payment keeps the tier of its verdict. If there is none yet (the mint came first,
+ * as in a rebuild), it gets the version of the node's tier that was in force in the payment's block; if none was, the tier's first.
  */
 async function markMinted(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
   if (nodes.length === 0) return []
@@ -235,11 +236,12 @@ async function markMinted(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Mi
   const chosenRows = sql`
     SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
     FROM ${rows} JOIN payments p ON p.id = r."paymentId"
-    LEFT JOIN LATERAL ( -- The last version that had begun by the payment's block; if none had, the first to begin after it.
-      SELECT tier_id, version FROM tiers, LATERAL (SELECT CASE WHEN from_block <= p.block_number THEN 1 ELSE -1 END AS sign) begun
-      WHERE tier_no = r."tierNo" AND from_block IS NOT NULL ORDER BY sign DESC, sign * from_time DESC, sign * version DESC LIMIT 1) t ON true`
-  const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
-    tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
+    LEFT JOIN LATERAL (
+      (SELECT 1 AS choice, tier_id, version FROM tiers WHERE tier_no = r."tierNo" AND from_block <= p.block_number ORDER BY from_time DESC, version DESC LIMIT 1)
+      UNION ALL
+      (SELECT 2, tier_id, version FROM tiers WHERE tier_no = r."tierNo" AND from_block > p.block_number ORDER BY from_time, version LIMIT 1)
+      ORDER BY choice LIMIT 1) t ON true`
+  const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id), tier_version = coalesce(p.tier_version, c.version)`
   const mints = await moveAndRead(
     sql,
     'recordMint',

@@ -80,7 +80,9 @@ export async function readCommissions(
 
 /** The figures of a code and a payee in the whole ledger, with what is due. */
 export interface DueCommission extends CommissionLine {
-  /** How much of what was earned and not taken back still waits for its code's time. */
+  /** How much of what was earned and not taken back rests on mints that are not final. */
+  notFinalWei: bigint
+  /** How much of the rest still waits for its code's time. */
   waitingWei: bigint
   /** How much of the rest only one provider reports. It is due only if we believe it. */
   believedWei: bigint
@@ -115,8 +117,8 @@ const filesOf = (sql: Sql) => sql`(
   WHERE files > paid)`
 
 /**
- * Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. What only one
- * provider reports is not due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
+ * Only earnings of nodes minted up to a final block are due. What was taken back or paid counts from any block. What only one provider reports is not
+ * due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
  * With a `payee`, only the lines of that payee for its own codes.
  */
 export async function readDueCommissions(
@@ -125,15 +127,17 @@ export async function readDueCommissions(
 ): Promise<DueCommission[]> {
   const ownCodes = sql`WITH own AS MATERIALIZED (SELECT array_agg(DISTINCT code) AS codes FROM referral_codes WHERE payee = ${payee})`
   const lines: Fragment = sql.unsafe(payee === null ? COMMISSIONS : OWN_COMMISSIONS)
+  const left = (which: Fragment) =>
+    sql`coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ${which}), 0)`
   return await sql<DueCommission[]>`
     ${payee === null ? sql`` : ownCodes}
-    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
+    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "notFinalWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
         least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei"
-    FROM (SELECT ${sql.unsafe(LINE)},
-        coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at > now), 0) AS "waitingWei",
-        coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ripe_at <= now AND proof = 'believed'), 0) AS "believedWei"
+    FROM (SELECT ${sql.unsafe(LINE)}, ${left(sql`minted_block > ${final}`)} AS "notFinalWei",
+        ${left(sql`minted_block <= ${final} AND ripe_at > now`)} AS "waitingWei",
+        ${left(sql`minted_block <= ${final} AND ripe_at <= now AND proof = 'believed'`)} AS "believedWei"
       FROM (${lines}) c, (SELECT to_timestamp(coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)) AS now) n
-      WHERE (kind = 'paid' OR minted_block <= ${final}) ${payee === null ? sql`` : sql`AND c.payee = ${payee}`}
+      ${payee === null ? sql`` : sql`WHERE c.payee = ${payee}`}
       GROUP BY code, payee) l LEFT JOIN LATERAL ${filesOf(sql)} f ON true
     ORDER BY code, payee`
 }

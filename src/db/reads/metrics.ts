@@ -5,6 +5,7 @@ import { actsOf } from '../../domain/webhooks/kinds.ts'
 import { HALTED } from '../blocks/halts.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import type { Sql } from '../core/sql.ts'
+import { IS_SEEN } from '../core/troubles.ts'
 import { countUnpaid, DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { countPlaces, tiersNow } from '../payments/supply.ts'
 
@@ -75,7 +76,7 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
       FROM unnest(ARRAY[${literals(Object.keys(HALTED))}]) reason`),
   ],
   node_ledger_passes_stuck: [
-    'Whether one block keeps stopping the passes although providers answer.',
+    'Whether one block stops minting and crediting although providers answer.',
     `${STUCK} IS NOT NULL`,
   ],
   node_ledger_paused: ["Whether the operator's switch pauses crediting.", 'l.paused'],
@@ -173,11 +174,11 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
   node_ledger_sender_funds_low: ['Whether a sender’s funds are low.', funds(`s.value -> 'low'`)],
   node_ledger_signer_down: [
     'Whether a sender’s signer did not sign its last request.',
-    sender(some(`troubles WHERE name = 'signer ' || sender`)),
+    sender(some(`troubles WHERE name = 'trouble signer ' || sender AND ${IS_SEEN}`)),
   ],
   node_ledger_role_lost: [
     'Whether another account has a sender’s role on the contract, by its last answer.',
-    sender(some(`troubles WHERE name = 'lost role ' || sender`)),
+    sender(some(`troubles WHERE name = 'trouble role ' || sender AND ${IS_SEEN}`)),
   ],
   node_ledger_db_connections: [
     'Database connections of all instances, by state.',

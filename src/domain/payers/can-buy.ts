@@ -184,6 +184,7 @@ function wouldPass({ from, tier }: BuyerFacts, overrides: Partial<PaymentFacts>)
     walletMax: 1,
     tierNodes: 0,
     tierInFlight: 0,
+    supply: null,
     sold: 0,
     reserved: 0,
     mayOpen: false,

@@ -49,7 +49,7 @@ function driftOf({ detail }: Audited): Data {
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   'payment.held': { words: 'A payment is held and needs your decision', asks: true, place: ofPayment },
-  'payment.minted': { words: 'A node is sold', place: ofPayment },
+  'payment.minted': { words: 'A node was sold', place: ofPayment },
   'payment.decided': {
     words: 'A held payment was decided',
     place: ({ subject }) => paymentNamed(subject, AUDIT),
@@ -58,9 +58,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       ...['refunding', 'refunded', 'refundPrepared', 'refundCancelled'],
     ],
   },
-  'round.credited': { words: 'A round is credited', place: '/console/rounds' },
-  'rounds.paused': { words: 'Rounds are paused', place: '/console/rounds', acts: ['paused'] },
-  'rounds.resumed': { words: 'Rounds resume', place: '/console/rounds', acts: ['unpaused'] },
+  'round.credited': { words: 'A round was credited', place: '/console/rounds' },
+  'rounds.paused': { words: 'Rounds were paused', place: '/console/rounds', acts: ['paused'] },
+  'rounds.resumed': { words: 'Rounds were resumed', place: '/console/rounds', acts: ['unpaused'] },
   'withdrawal.seen': { words: 'An owner withdrew', place: ofNode },
   'refund.alarm': {
     words: 'A refund contradicts the chain',
@@ -74,14 +74,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'drift.found': { words: 'Ledger and contract differ', asks: true, place: STATE, acts: ['drift'], data: driftOf },
   'funds.low': {
-    words: 'An account runs low on ether',
+    words: 'An account is low on ether',
     asks: true,
     place: STATE,
     acts: ['fundsLow'],
     data: ({ detail }) => without(detail, 'low'),
   },
   'budget.low': {
-    words: 'The minter’s budget runs low',
+    words: 'The minter’s budget is low',
     asks: true,
     place: STATE,
     acts: ['budgetLow'],
@@ -102,21 +102,21 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'passes.halted': { words: 'Minting and crediting are halted', asks: true, place: STATE, acts: ['halted'] },
   'passes.stuck': {
-    words: 'One block keeps stopping the passes',
+    words: 'One block stops minting and crediting',
     asks: true,
     place: STATE,
     acts: ['stuck'],
     data: ({ detail }) => without(detail, 'lasts'),
   },
   'passes.waiting': {
-    words: 'A pass cannot send its transactions',
+    words: 'Mints or rounds cannot be sent',
     asks: true,
     place: STATE,
     acts: ['unsent'],
     data: ({ detail }) => without(detail, 'lasts'),
   },
   'passes.resumed': {
-    words: 'The passes resume',
+    words: 'Minting and crediting work again',
     place: STATE,
     acts: ['resumed', 'haltWithdrawn', 'unstuck', 'sentAgain', 'historiesAgree'],
   },
@@ -126,7 +126,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['termsEntered', 'termsTakenBack'],
   },
   'tiers.changed': {
-    words: 'A tier was changed',
+    words: 'A tier was changed, or a change was planned or cancelled',
     place: '/console/tiers',
     acts: ['tierCreated', 'tierChanged', 'tierPlanned', 'tierPlanCancelled'],
     data: tierOf,
@@ -196,7 +196,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['guardRefused'],
   },
   'keys.wrong': {
-    words: 'Wrong admin keys, or a copied passkey',
+    words: 'Someone used wrong admin keys, or a copied passkey',
     asks: true,
     place: AUDIT,
     acts: ['wrongAdminKeys', 'passkeyCopied'],
@@ -211,13 +211,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     ],
   },
   'node.expelled': {
-    words: 'A node that was paid for is expelled',
+    words: 'A paid node was expelled',
     asks: true,
     place: ({ subject }) => paymentNamed(subject, AUDIT),
     acts: ['paidNodeExpelled'],
   },
   'ledger.restored': {
-    words: 'The ledger was restored from a backup: payments are held for review',
+    words: 'The ledger lacks mints or rounds that it sent',
     asks: true,
     place: `${HELD}&reason=recheck`,
     acts: ['restored'],

@@ -4,7 +4,7 @@
 //
 // It does not find transactions that moved nothing and used no nonce of ours: failed payments, failed withdraw calls and zero-value transfers.
 
-import { readSignersKnown } from '../../db/blocks/signers.ts'
+import { readSignersKnown } from '../../db/nodes/owner-acts.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
 import { accountsNamed, type Block, type ObservedRange, type Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'

@@ -1,5 +1,6 @@
 // Limits connections and the requests on each. Owns the caps (total and per address), the choice of the connection to drop for a new one, the order
 // of pipelined requests, and the stall timeout for clients that do not read. Knows nothing about the answers.
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from './client-address.ts'
@@ -192,4 +193,23 @@ export class Connections {
       group.idle.delete(connection)
     }
   }
+}
+
+/** The limit to assume if the system does not report one: the smallest that is common. */
+const UNKNOWN = 1_024
+
+/** How many files (sockets among them) this process may have open; Infinity if there is no limit. Node has already raised it as far as it may. */
+export function openFilesMax(): number {
+  try {
+    return parseOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
+  } catch {
+    return UNKNOWN
+  }
+}
+
+/** Finds the soft limit in the text of /proc/self/limits. */
+export function parseOpenFiles(limits: string): number {
+  const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]
+  if (soft === undefined) return UNKNOWN
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
 }

@@ -22,6 +22,11 @@ export function parseId(value: unknown): bigint | Refusal {
   return parsePositive(value) ?? refuse('badId')
 }
 
+/** A block's number. */
+export function parseBlock(value: unknown): bigint | Refusal {
+  return parsePositive(value) ?? refuse('badBlock')
+}
+
 /** A chain node id in a body: a decimal string, or a number that is a safe integer. */
 export function parseNodeId(value: unknown): bigint | Refusal {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value

@@ -1,7 +1,13 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
 // slow phones; the pages replace it when their script runs. Its classes come from web/src/styles.
+
+import { words as checkout } from '../../../web/src/words/checkout.ts'
+import { words as ledger } from '../../../web/src/words/ledger.ts'
 import type { DistributionRow, ShownTier, Stats } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
+
+const { tiers: shop, buy } = checkout
+const { overview } = ledger
 
 /** A page's title and a sentence about it. */
 export type Said = readonly [title: string, description: string]
@@ -42,18 +48,20 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
 export const SHOPS = ['/', '/tiers', '/buy']
 /** The page that sells one tier. */
 export const CHECKOUT = '/buy/:id'
-const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
+const STATES = { ...shop.states, open: shop.open }
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
-  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
-  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
+  `<header class="top${path.startsWith('/console') ? ' own' : ''}"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escapeHtml(name)}</span></a>` +
+  (path.startsWith('/console') ? '' : placesOf(path)) +
+  '</div></header>'
+
+const placesOf = (path: string) =>
+  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav>`
 
 /** The checkout's title and lead. */
 export const saidOf = (tier: ShownTier): Said =>
-  isBuyable(tier)
-    ? [`Buy ${tier.label}`, 'One transfer of the exact price. We check your wallet before you pay.']
-    : [tier.label, standsOf(tier)]
+  isBuyable(tier) ? [filled(shop.buy, { tier: tier.label }), buy.lead] : [tier.label, standsOf(tier)]
 
 /** The page as far as we can show it before a script runs. `facts` is null if we could not read the ledger, or if the page sells nothing. */
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: ShopFacts | null): string {
@@ -64,23 +72,18 @@ export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts:
   return main(head + (facts && path === CHECKOUT ? facts.tiers.map((tier) => checkoutOf(tier, facts)).join('') : ''))
 }
 
-/** How buying works; the same words as in web/src/words/checkout.ts. */
+/** A text of the pages with its values. */
+const filled = (text: string, values: Readonly<Record<string, string | undefined>>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+
+/** How buying works. */
 const howOf = (facts: ShopFacts | null) =>
   facts === null
     ? ''
-    : `<section class="card"><header><h2>How it works</h2></header><ol class="how">${[
-        [
-          'Pay the exact price',
-          `One plain transfer on ${escapeHtml(networkOf(facts.deployment))}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
-        ],
-        [
-          'The node comes to you',
-          'We mint it to the wallet that paid, usually within a minute. If we cannot, we hold the payment and the operator decides.',
-        ],
-        [
-          'It earns every round',
-          'Each round credits it with ETH in the contract. Withdraw any time: the contract pays only the owner.',
-        ],
+    : `<section class="card"><header><h2>${shop.how}</h2></header><ol class="how">${[
+        [shop.pay, filled(shop.payHow, { chain: escapeHtml(networkOf(facts.deployment)) })],
+        [shop.arrives, shop.arrivesHow],
+        [shop.earns, shop.earnsHow],
       ]
         .map(([step, text]) => `<li><h3>${step}</h3><p>${text}</p></li>`)
         .join('')}</ol></section>`
@@ -111,24 +114,24 @@ function heroOf(head: string, facts: ShopFacts | null): string {
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
   const turn = cheapest && facts ? lastTurnOf(cheapest, facts) : undefined
   const perNode = turn ? BigInt(turn.amountWei) : last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
-  const node = turn && cheapest ? `${escapeHtml(cheapest.label)} node` : 'node'
-  const often = facts?.everySec ? `A round every ${spanOf(facts.everySec)} · ` : ''
+  const earned = turn && cheapest ? filled(overview.earnedIn, { tier: escapeHtml(cheapest.label) }) : overview.earned
+  const often = facts?.everySec ? `${filled(overview.often, { span: spanOf(facts.everySec) })} · ` : ''
   const reward =
     facts && last
       ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-        `<p>to each ${node} in ${turn ? 'its' : 'the'} last round</p><p class="note">${often}${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH credited so far</p></div>`
+        `<p>${earned}</p><p class="note">${often}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>`
       : ''
-  const from = cheapest === undefined ? '' : `, from ${etherOf(cheapest.priceWei, PRICE_FIGURES)} ETH`
-  const buy = `<p class="buttons"><a class="button main big" href="/buy">Buy a node${from}</a><span class="note">${escapeHtml(sellerIn(facts))}</span></p>`
-  return `<div class="hero">${head}${buy}${reward}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
+  const from = cheapest ? filled(overview.from, { amount: etherOf(cheapest.priceWei, PRICE_FIGURES) }) : ''
+  const button = `<p class="buttons"><a class="button main big" href="/buy">${overview.buy}${from}</a><span class="note">${escapeHtml(sellerIn(facts))}</span></p>`
+  return `<div class="hero">${head}${button}${reward}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
 function sellerIn(facts: ShopFacts | null): string {
   if (facts === null) return ''
   const { brand, embedded, paymentAddress } = facts.deployment
-  const seller = brand.name ?? (embedded ? '(name your sale: BRAND_NAME)' : shorten(paymentAddress ?? ''))
-  return `Sold by ${seller}`
+  const name = brand.name ?? (embedded ? overview.nameIt : shorten(paymentAddress ?? ''))
+  return filled(overview.soldBy, { name })
 }
 
 const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
@@ -145,7 +148,7 @@ function spanOf(seconds: number): string {
 }
 
 const priceOf = (wei: string) => `<p class="price">${etherOf(wei, PRICE_FIGURES)} ETH</p>`
-const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
+const standsOf = ({ state, soldOut }: ShownTier) => (state === 'open' && soldOut ? shop.soldOut : STATES[state])
 const isBuyable = ({ state, soldOut }: ShownTier) => state === 'open' && !soldOut
 
 /** The newest turn of a tier. */
@@ -157,23 +160,23 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
   const turn = lastTurnOf(tier, facts)
   const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
   const terms = facts.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
-  if (!terms?.minWei || !terms.maxWei) return last ? `<strong>${last} ETH</strong> last round` : ''
+  if (!terms?.minWei || !terms.maxWei) return last ? filled(shop.lastPaid, { amount: last }) : ''
   const [least, most] = [terms.minWei, terms.maxWei].map((wei) =>
     etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
   )
-  const range = least === most ? least : `${least} to ${most}`
-  return `<strong>${range} ETH</strong> a round${last ? `, last ${last}` : ''}`
+  const range = least === most ? least : filled(shop.fromTo, { least, most })
+  return filled(shop.mayPay, { range }) + (last ? filled(shop.last, { amount: last }) : '')
 }
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
   const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
-    ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">Open in a wallet</a>` +
-      `<p class="note">To <code translate="no">${quote.paymentAddress}</code> on ${escapeHtml(networkOf(deployment))}</p>` +
-      '<p class="note">The node goes to the address that pays, so never pay from an exchange.</p>'
-    : `<p class="notice">${isBuyable(tier) ? 'not on sale right now' : standsOf(tier)}</p>`
-  return `<div class="selling">${thing}<section class="card"><header><h2>Total</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+    ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
+      `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
+      `<p class="note">${buy.ownWallet}</p>`
+    : `<p class="notice">${isBuyable(tier) ? buy.notOnSale : standsOf(tier)}</p>`
+  return `<div class="selling">${thing}<section class="card"><header><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
@@ -201,13 +204,17 @@ function cardsOf(facts: ShopFacts | null, main: string, most?: number): string {
 
 function cardOf(tier: ShownTier, facts: ShopFacts, main: string): string {
   const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
-  const opens = state === 'upcoming' && opensAt ? `Opens <time datetime="${opensAt}">${opensAt}</time>` : ''
-  const act = isBuyable(tier) ? `<a class="button${main} wide" href="/buy/${id}">Buy ${escapeHtml(label)}</a>` : opens
+  const opens =
+    state === 'upcoming' && opensAt ? filled(shop.opens, { time: `<time datetime="${opensAt}">${opensAt}</time>` }) : ''
+  const act = isBuyable(tier)
+    ? `<a class="button${main} wide" href="/buy/${id}">${filled(shop.buy, { tier: escapeHtml(label) })}</a>`
+    : opens
   const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
-  const supplyFacts = supply ? `${remaining} of ${supply} left` : 'unlimited'
-  const factList = `<dl class="facts"><dt>Rewards</dt><dd>${payoutBps / 10_000}×</dd><dt>Supply</dt><dd>${supplyFacts}</dd></dl>`
+  const left = { n: String(remaining), supply: String(supply), beingPaid: '' }
+  const supplyFacts = supply ? filled(shop.left, left) : shop.unlimited
+  const factList = `<dl class="facts"><dt>${shop.rate}</dt><dd>${payoutBps / 10_000}×</dd><dt>${shop.supply}</dt><dd>${supplyFacts}</dd></dl>`
   return (
-    `<li class="card tier"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
+    `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`
   )
 }

@@ -1,6 +1,10 @@
 // The head of each page: what a link to the page shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the
 // start. Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is
 // sold.
+import { words as checkout } from '../../../web/src/words/checkout.ts'
+import { words as ledger } from '../../../web/src/words/ledger.ts'
+import { words as owner } from '../../../web/src/words/owner.ts'
+import { ui } from '../../../web/src/words/ui.ts'
 import { toJson } from '../../lib/json.ts'
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
@@ -24,18 +28,15 @@ export interface Params {
 }
 
 /** The overview's heading, and the text that a link to it shows. */
-const OVERVIEW: Said = [
-  'Nodes that earn ETH.\nPaid by the contract.',
-  'The operator funds each round, a public draw sets what each node gets, and only its owner can withdraw.',
-]
+const OVERVIEW: Said = [ledger.overview.heading, ledger.overview.lead]
 const [, ABOUT] = OVERVIEW
 
-const BUY: Said = ['Buy a node', 'Pay a tier’s exact price in one transfer. The node comes to the wallet you pay from.']
+const BUY: Said = [checkout.tiers.title, checkout.tiers.lead]
 
 /** The title and description of each page, by the router's path. */
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/tiers': () => BUY,
-  '/rounds': () => ['Rounds', 'Each round that credited nodes, with what it takes to recompute it.'],
+  '/rounds': () => [ledger.rounds.title, ledger.rounds.lead],
   '/round/:id': ({ id }) => [withNumber('Round', id), 'The nodes it credited, and the seed to recompute each amount.'],
   '/node/:id': ({ id }) => [
     withNumber('Node', id),
@@ -44,14 +45,11 @@ const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/address/:address': ({ address }) => [withHex('Wallet', address, ADDRESS), 'Its nodes and its payments.'],
   '/payment/:hash': ({ hash }) => [withHex('Payment', hash, HASH), 'Its progress to a node.'],
   '/buy': () => BUY,
-  [CHECKOUT]: () => ['Buy a node', 'Your wallet is checked before you pay.'],
-  '/404': () => [
-    'Page not found',
-    'There is nothing at this address. You can search for a node, a round, a wallet or a payment.',
-  ],
+  [CHECKOUT]: () => [checkout.buy.title, checkout.buy.lead],
+  '/404': () => [ui.notFound.title, ui.notFound.lead],
   '/docs': () => ['API', 'Every request that the service answers, with its parameters and answers.'],
   '/runbook.html': () => ['Runbook', 'What to do at each alert.'],
-  '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],
+  '/owner': () => [owner.title, owner.lead],
 }
 
 const withNumber = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` : what)

@@ -17,9 +17,7 @@ import type { HttpDeps, HttpSettings } from '../deps.ts'
 import { assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
-import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
-import { documentPage } from '../pages/document.ts'
-import { CHECKOUT, escapeHtml, SHOPS, type ShopFacts } from '../pages/first-paint.ts'
+import { CHECKOUT, escapeHtml, SHOPS, type ShopFacts, topOf } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -143,6 +141,26 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
 const textRoute = (path: string, contentType: string, content: string): Route =>
   assetRoute({ path, contentType, cache: ASK_ANEW, content, countedAs: 'files' })
 
+/** Pages that crawlers should find. The others are about a single round, node or wallet. */
+const FOUND = ['/', '/buy', '/rounds', '/docs']
+const DAY_MS = 86_400_000
+/** How long the file is valid. RFC 9116 recommends less than a year. */
+const SECURITY_DAYS = 300
+
+const robotsText = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
+  `User-agent: *\nDisallow: /console\nDisallow: /api/\nSitemap: ${new URL('/sitemap.xml', publicUrl).href}\n`
+
+const sitemap = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${FOUND.map((path) => `<url><loc>${new URL(path, publicUrl).href}</loc></url>\n`).join('')}</urlset>\n`
+
+/** Where to report a vulnerability (RFC 9116); null if the operator names no contact. */
+function securityText({ publicUrl, site }: Pick<HttpSettings, 'publicUrl' | 'site'>, nowMs: number): string | null {
+  const contact = site?.brand.contact
+  if (!contact) return null
+  const expires = new Date(Math.ceil(nowMs / DAY_MS + SECURITY_DAYS) * DAY_MS).toISOString()
+  return `Contact: ${contact}\nExpires: ${expires}\nCanonical: ${new URL('/.well-known/security.txt', publicUrl).href}\n`
+}
+
 /** What browsers, crawlers and security researchers look for at fixed paths. */
 function fixedRoutes({ settings, clock }: HttpDeps): Route[] {
   const plain = TYPES['.txt'] ?? ''
@@ -259,4 +277,18 @@ export function pages(tools: Tools): Route[] {
       }),
     ),
   ]
+}
+
+const ROOT = /<div id="root">.*?<\/div>\s*<noscript>.*?<\/noscript>/s
+
+/**
+ * A document in the pages' frame, made by `npm run build`: the runbook, or the API's reference. It reads without a script, which only adds the search,
+ * the theme and the foot. `{origin}` in it is the service's own.
+ */
+function documentPage(html: string, settings: HttpSettings, path: string, content: string): string {
+  return withHead(html, settings, { path }).replace(
+    ROOT,
+    () =>
+      `<div id="root"><div id="top">${topOf(saleOf(settings), path)}</div><main id="main" class="width document">${content.replaceAll('{origin}', settings.publicUrl)}</main><div id="bottom"></div></div>`,
+  )
 }

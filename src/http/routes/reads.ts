@@ -9,7 +9,7 @@ import { readAllowlisted, readPublished } from '../../db/sale/allowlists.ts'
 import { readPublicReferral } from '../../db/sale/referrals.ts'
 import { codeOf } from '../../domain/payers/referrals.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
+import { parseAddress, parseBlock, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
 import { isRefusal, type Refusal, type RefusalName, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, type Target } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -87,7 +87,7 @@ export const sale = route({
   path: '/api/sale/:block',
   keptSec: 10,
   none: 'unfollowedBlock',
-  asked: ({ params }) => [parseId(params.block)],
+  asked: ({ params }) => [parseBlock(params.block)],
   read: readSale,
 })
 

@@ -101,21 +101,21 @@ becomes the payer. If you give only a transaction, it must have brought the whol
   fields: ASKED,
   check: checkNamed,
   onChain: true,
-  asks: 'Attribute it to that transaction?',
+  asks: 'Attribute it?',
   proposedAs: 'attribute',
   // A fully stated transfer may rest on the operator's word alone. In several small acts one person could give a payment to anyone, so the whole
   // payment counts. All other transfers are proven by a trace, and count as 0.
   sum: (sql, request) => (namedIn(request).some(isStated) ? sumOfPayments(sql, [request.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
-    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it still have no sender.`]
+    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ETH of it still have no sender.`]
     return [...parts.map(partInWords), ...rest].join('\n')
   },
 })
 
 function partInWords({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
   const by = proof === 'word' ? ', by your statement only' : ''
-  const came = `Payment ${id}: ${inEther(valueWei)} ether came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
+  const came = `Payment ${id}: ${inEther(valueWei)} ETH came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
   if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Do not pay it back.`
   return `${came} It is still held: release, refund or dismiss it.`
 }

@@ -15,6 +15,7 @@ import {
 import type { NotedAddress } from '../../db/sale/noted-addresses.ts'
 import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
+import { inEther } from '../../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../../ports/contexts.ts'
 import { type OperatorRefusal, refuseAct } from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
@@ -70,7 +71,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     reason: field.REASON,
   },
   onChain: true,
-  asks: ({ mode }) => `Judge contract wallets by the mode ${mode}?`,
+  asks: 'Set this mode?',
   proposedAs: 'setContractWallets',
   sum: async (sql, { mode }) => {
     const rank = (one: ContractWalletMode) => CONTRACT_WALLET_MODES.indexOf(one)
@@ -94,6 +95,10 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     record({ action: 'contractWalletsSet', before, after: { mode, fromBlock } })
     return { mode, before, fromBlock, changed: true }
   },
+  preview: ({ changed, before, mode, fromBlock }) =>
+    changed
+      ? `Mode ${before} -> ${mode} from block ${fromBlock} on. The next payments pass judges waiting payments again.`
+      : `It is already ${mode}.`,
   says: ({ changed, mode, fromBlock }) =>
     changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is already ${mode}.`,
 })
@@ -111,7 +116,7 @@ export const allowContractWallet = defineGuardedAct({
     label: field.text('whose wallet it is', { max: 64 }),
     reason: field.REASON_WANTED,
   },
-  asks: 'Allow this contract to buy in the mode proven?',
+  asks: 'Allow it?',
   proposedAs: 'allowContractWallet',
   // Payments of a contract that is already allowed do not wait for this act.
   sum: async (sql, { address }) =>
@@ -121,6 +126,10 @@ export const allowContractWallet = defineGuardedAct({
     const wallet = await allowContract(sql, { address, label, reason, addedBy: actor.name })
     record({ action: 'contractAllowed', subject: address, before, after: { label, reason } })
     return { wallet }
+  },
+  preview: async ({ wallet: { address, label } }, _request, sql) => {
+    const waitingWei = await sumWaiting(sql, address, 'contractWallet')
+    return `${address} (${label}) may buy in the mode proven. Its waiting payments, ${inEther(waitingWei)} ETH, are judged again.`
   },
   says: 'Allowed. The next payments pass judges its waiting payments again.',
 })
@@ -132,12 +141,13 @@ export const disallowContractWallet = defineAct({
   summary: 'stop allowing a contract; its nodes stay',
   examples: ['contract-wallets disallow <address> --yes'],
   fields: { address: field.address('the contract'), reason: field.REASON },
-  asks: 'Stop allowing this contract?',
+  asks: 'Stop allowing it?',
   change: async ({ sql, record }, { address }) => {
     const before = await disallowContract(sql, address)
     if (!before) return refuseAct('notFound', 'That contract is not on the list.')
     record({ action: 'contractDisallowed', subject: address, before })
     return { address, disallowed: true as const }
   },
+  preview: ({ address }) => `Later payments of ${address} are held in the mode proven. Its nodes stay.`,
   says: 'No longer allowed. Its nodes stay.',
 })

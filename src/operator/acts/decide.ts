@@ -4,7 +4,14 @@ import { inTransaction, inUndoneTransaction, type Sql } from '../../db/core/sql.
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { readNodesOfRefs } from '../../db/nodes/grants.ts'
 import { sumToRelease } from '../../db/operator/sums.ts'
-import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../../db/payments/decisions.ts'
+import {
+  type DeskPayment,
+  dismissDust,
+  type PaymentKey,
+  readForReview,
+  readInBrief,
+  sumDust,
+} from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readFirstFile } from '../../db/payments/refunds.ts'
 import { countPlacesOf, readSupplies } from '../../db/payments/supply.ts'
@@ -13,7 +20,7 @@ import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Evidence } from '../../domain/judgement.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
-import { inEther } from '../../domain/units.ts'
+import { counted, inEther } from '../../domain/units.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import {
   type Actor,
@@ -29,6 +36,15 @@ import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import {
   filedInWords,
+  firstOf,
+  groupInWords,
+  nameOf,
+  paidBackInWords,
+  readBrief,
+  sumInWords,
+  warningsOf,
+} from './in-words.ts'
+import {
   findRows,
   keysOf,
   lockHeld,
@@ -68,10 +84,14 @@ export const releasePayment = defineGuardedAct({
     tierId: TIER_ID('the tier, if no tier has that price'),
     reason: field.REASON,
   },
-  asks: 'Release it? The next pass then mints its node.',
+  asks: 'Release it?',
   proposedAs: 'release',
   sum: (sql, { payment, tierId }) => sumToRelease(sql, [payment], tierId),
   change: ({ sql, actor }, { payment: key, ...request }) => release(sql, actor, { key, ...request }),
+  preview: async ({ id, tierId }, _request, sql) => {
+    const payment = await readBrief(sql, id)
+    return [`${nameOf(payment)} becomes a node of tier ${tierId} at the next pass.`, ...warningsOf(payment)]
+  },
   says: standingInWords,
 })
 
@@ -189,8 +209,12 @@ export const dismissPayment = defineAct({
   scope: 'decide',
   summary: 'decide that a held payment gets neither a node nor a refund',
   fields: PAYMENT_ACT,
-  asks: 'Dismiss it, with neither node nor refund?',
+  asks: 'Dismiss it?',
   change: ({ sql, actor }, { payment: key, reason }) => dismiss(sql, actor, { key, reason }),
+  preview: async ({ id }, _request, sql) => {
+    const payment = await readBrief(sql, id)
+    return [`${nameOf(payment)} gets neither a node nor a refund.`, ...warningsOf(payment)]
+  },
   says: standingInWords,
 })
 
@@ -242,8 +266,9 @@ export const decideMany = defineGuardedAct({
   sum: (sql, { decision, dryRun, payments, tierId }) =>
     decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(payments), tierId) : 0n,
   run: decideEach,
+  preview: ({ results }, { decision }, sql) => decisionsInWords(sql, decision, results),
   says: ({ dryRun, decided, results }) =>
-    `${decided} ${dryRun ? 'would be decided' : 'decided'}, ${results.length - decided} refused.`,
+    `${decided} ${dryRun ? 'would be decided' : 'decided'}, ${results.length - decided} not.`,
 })
 
 async function decideEach(
@@ -271,6 +296,36 @@ async function decideEach(
     )
   }
   return { dryRun, decided: results.filter(({ refusal }) => refusal === null).length, results }
+}
+
+/** What many decisions would do: how many and how much, what is refused and why, and what warns before them. */
+export async function decisionsInWords(
+  sql: Sql,
+  decision: keyof typeof EFFECTS,
+  results: readonly { payment: string; id: number | null; tierId?: string | null; refusal: string | null }[],
+): Promise<string[]> {
+  const ids = results.flatMap(({ id, refusal }) => (refusal === null && id !== null ? id : []))
+  const briefs = await readInBrief(sql, ids)
+  const tierOf = new Map(results.map(({ id, tierId }) => [id, tierId ?? '']))
+  const byTier = Map.groupBy(briefs, ({ id }) => (decision === 'release' ? tierOf.get(id) : ''))
+  const refusals = Map.groupBy(
+    results.filter(({ refusal }) => refusal !== null),
+    ({ refusal }) => refusal,
+  )
+  const warnings = briefs.flatMap((one) =>
+    decision === 'refund-prepare' ? paidBackInWords(one) : warningsOf(one).map((text) => `${nameOf(one)}: ${text}`),
+  )
+  return [
+    ...[...byTier].map(([tier, those]) => `${sumInWords(those)}: ${EFFECTS[decision]}${tier && `, in tier ${tier}`}.`),
+    ...[...refusals].map(([why, those]) => `Not ${groupInWords(those)}: ${why}`),
+    ...firstOf(warnings),
+  ]
+}
+
+const EFFECTS = {
+  release: 'a node for each',
+  dismiss: 'neither a node nor a refund',
+  'refund-prepare': 'held for a refund, so the service signs no mint',
 }
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null, fileMadeAt: null }
@@ -330,7 +385,7 @@ export const dismissAllDust = defineAct({
     return { dryRun, count, sumWei, remaining }
   },
   says: ({ dryRun, count, sumWei, remaining }) => {
-    const figures = `${count}, ${inEther(sumWei)} ether in all`
-    return dryRun ? `There are ${figures}.` : `Dismissed ${figures}; ${remaining} left.`
+    const figures = `${counted(count, 'payment')}, ${inEther(sumWei)} ETH in all`
+    return dryRun ? `${figures}: neither a node nor a refund.` : `Dismissed ${figures}; ${remaining} left.`
   },
 })

@@ -33,7 +33,7 @@ export const addToDenyList = defineAct({
     label: field.text('whose wallet it is', { max: 64 }),
     reason: field.REASON_WANTED,
   },
-  asks: (input) => `Hold all payments of ${input.address} from now on?`,
+  asks: 'Hold its payments?',
   otherwise: OTHERWISE,
   change: async ({ sql, actor, record }, { address, label, reason }) => {
     const before = await findDenied(sql, address)
@@ -41,6 +41,8 @@ export const addToDenyList = defineAct({
     record({ action: 'senderDenied', subject: address, before, after: { label, reason } })
     return { sender }
   },
+  preview: ({ sender: { address, label } }) =>
+    `Every later payment of ${address} (${label}) is held for your review (senderDenied).`,
   says: 'Payments of this wallet are held from now on.',
 })
 
@@ -54,7 +56,7 @@ export const removeFromDenyList = defineGuardedAct({
   summary: 'take a wallet off the deny list; held payments stay held until you decide',
   examples: ['senders allow <address> --yes'],
   fields: { address: field.address('the wallet'), reason: field.REASON },
-  asks: (input) => `Take ${input.address} off the list?`,
+  asks: 'Take it off the list?',
   otherwise: OTHERWISE,
   proposedAs: 'removeFromDenyList',
   sum: (sql, { address }) => sumWaiting(sql, address, 'senderDenied'),
@@ -64,5 +66,7 @@ export const removeFromDenyList = defineGuardedAct({
     record({ action: 'senderAllowed', subject: address, before })
     return { address, removed: true }
   },
+  preview: ({ address }) =>
+    `Later payments of ${address} are no longer held. Payments that are held stay held until you decide.`,
   says: 'Taken off the list. Payments that are held stay held until you decide.',
 })

@@ -55,8 +55,12 @@ export const setEvidence = defineAct({
     await inTransaction(pool, (sql) => setMode(sql, mode, { by: actor.name, requestId: actor.requestId, reason }))
     return { dryRun, ...change }
   },
-  says: ({ dryRun, found, restsOn }) => `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`,
+  says: evidenceInWords,
 })
+
+function evidenceInWords({ dryRun, found, restsOn }: ChangedEvidence): string {
+  return `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`
+}
 
 const RESTS_ON = {
   proven: 'its block’s hash',

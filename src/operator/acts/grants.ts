@@ -1,5 +1,6 @@
 // Grants: the operator confirms nodes without a payment. A cohort that has a node with neither payment nor grant is not credited, because the node
 // may have been minted with a stolen key. A grant states that it was not.
+import type { Sql } from '../../db/core/sql.ts'
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../../db/nodes/grants.ts'
 import { worthOfGrant } from '../../db/operator/sums.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
@@ -37,7 +38,7 @@ export const grantNode = defineGuardedAct({
   summary: 'grant a node without a payment, so its cohort is credited',
   examples: ['nodes grant <node> --reason "a gift of the house" --yes'],
   fields: GRANT,
-  asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it? It is then credited like any other.`,
+  asks: 'Grant it?',
   proposedAs: 'grantNode',
   sum: async (sql, { nodeId }) => (await worthOfGrant(sql, nodeId)) ?? ANY_SUM,
   change: async ({ sql, actor, record }, { nodeId, reason }) => {
@@ -50,8 +51,17 @@ export const grantNode = defineGuardedAct({
     if (hasChanged) record({ action: 'granted', subject: String(nodeId), after: { ref: node.ref } })
     return { nodeId: String(nodeId), granted: true, changed: hasChanged }
   },
+  preview: async ({ nodeId, changed }, _request, sql) =>
+    changed
+      ? `Node ${nodeId} of ${await readOwner(sql, nodeId)} came without a payment. It is then credited like any other.`
+      : `No change: node ${nodeId} was granted before.`,
   says: 'Granted: its cohort is credited again from the next pass on.',
 })
+
+async function readOwner(sql: Sql, nodeId: string): Promise<string> {
+  const [node] = await listUnpaidNodes(sql, { open: false, before: Number(nodeId) + 1, limit: 1 })
+  return node?.owner ?? 'an unknown owner'
+}
 
 const noNode = refuseAct('notFound', 'The ledger has no such node (yet).')
 
@@ -62,7 +72,7 @@ export const revokeGrant = defineAct({
   summary: 'revoke a grant; earlier credits stay',
   examples: ['nodes revoke <node> --reason "a mistake" --yes'],
   fields: GRANT,
-  asks: ({ nodeId }) => `Revoke the grant of node ${nodeId}? Its cohort is then no longer credited.`,
+  asks: 'Revoke its grant?',
   change: async ({ sql, record }, { nodeId }) => {
     const node = await lockNode(sql, nodeId)
     const before = node && (await deleteGrant(sql, node.ref))
@@ -70,5 +80,7 @@ export const revokeGrant = defineAct({
     record({ action: 'grantRevoked', subject: String(nodeId), before })
     return { nodeId: String(nodeId), granted: false, changed: true }
   },
+  preview: async ({ nodeId }, _request, sql) =>
+    `Node ${nodeId} of ${await readOwner(sql, nodeId)} loses its grant. The service then credits no node of its cohort.`,
   says: 'Revoked: its cohort is not credited from the next pass on.',
 })

@@ -32,6 +32,8 @@ export const pause = defineAct({
   asks: 'Stop crediting, until "node-ledger resume"?',
   otherwise: 'Crediting goes on.',
   change: setPaused(true),
+  preview: ({ changed }) =>
+    changed ? 'No round is sent. Turns that fall due are paid after the pause.' : 'Crediting is paused already.',
   says: ({ changed }) => (changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.'),
 })
 
@@ -41,11 +43,15 @@ export const resume = defineAct({
   summary: 'credit rounds again; turns that were missed are paid one after the other',
   fields: { reason: field.REASON },
   change: setPaused(false),
+  preview: ({ changed }) =>
+    changed
+      ? 'Rounds are sent again. Turns that were missed are paid one after the other.'
+      : 'Crediting is not paused.',
   says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
 })
 
 /** What happens once a halt is cleared, by its reason. */
-export const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
+const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
   otherChain: 'The passes continue if RPC_URL leads to the chain of this ledger again. If not, they halt again.',
   tooDeep:
     'Unless the provider was wrong, the passes will halt again, because a ledger cannot be rewound so far. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',

@@ -133,8 +133,8 @@ without a grace period.`,
   asks: 'Have buyers pay there?',
   proposedAs: 'changeWallet',
   sum: () => ANY_SUM,
-  preview,
   run: enterWallet,
+  preview: changeInWords,
   // New blocks arrive while the person decides, so the change takes effect later than shown. We print the new time.
   says: (result) => `Entered. ${changeInWords(result)}`,
 })
@@ -211,6 +211,7 @@ export const takeBackWallet = defineGuardedAct({
     record({ action: 'walletTakenBack', subject: wallet, before: last, after: { inForce: inForce.wallet } })
     return { takenBack: wallet, inForce: inForce.wallet }
   },
+  preview: ({ takenBack, inForce }) => `Buyers do not change to ${takenBack}. They keep paying to ${inForce}.`,
   says: ({ inForce }) => `Cancelled. Buyers keep paying to ${inForce}.`,
 })
 
@@ -222,7 +223,7 @@ export const closeBooks = defineGuardedAct({
   examples: ['wallets close <old-address> --yes'],
   args: ['address'],
   fields: ONE,
-  asks: ({ address }) => `Close the books of ${address}? The service will not see later payments to it.`,
+  asks: 'Close its books?',
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
   change: async ({ sql, actor, record }, { address: wallet }) => {
@@ -246,6 +247,8 @@ export const closeBooks = defineGuardedAct({
     record({ action: 'walletClosed', subject: wallet, after })
     return after
   },
+  preview: ({ wallet, closedBlock }) =>
+    `${wallet} is closed at block ${closedBlock}. The service does not see later payments to it, and you cannot undo this.`,
   says: ({ closedBlock }) => `Closed at block ${closedBlock}.`,
 })
 

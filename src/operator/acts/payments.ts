@@ -62,7 +62,7 @@ export const readPayments = defineReading({
     'id',
     ['block time', 'blockTime'],
     ...['status', 'reason'],
-    ['ether', 'valueWei'],
+    ['ETH', 'valueWei'],
     ['tier', 'tierId'],
     'from',
     ['transaction', 'txHash'],
@@ -106,10 +106,6 @@ export const showPayment = defineReading({
     return 'txHash' in key && (await isDust(pool, key.txHash)) ? onlyDust : unknownPayment
   },
 })
-
-/** A warning for an act after which a payment may become a node, in a list; empty if no file pays it back. */
-export const filedInWords = ({ fileMadeAt }: { fileMadeAt: string | null }): string[] =>
-  fileMadeAt === null ? [] : [`A file made at ${fileMadeAt} pays it back: go on only if it was never sent.`]
 
 const onlyDust = refuseAct(
   'notFound',

@@ -8,7 +8,7 @@ import { readCohorts } from '../../db/nodes/cohorts.ts'
 import { countPlacesOf } from '../../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions, type TierRow } from '../../db/sale/tiers.ts'
-import { readLostRoles, readSignerTroubles } from '../../db/sends/signers.ts'
+import { readSenderTroubles } from '../../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../../db/sends/transactions.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
 import type { PlannedCredit, RoundPlan } from '../../domain/rounds/round-plan.ts'
@@ -155,8 +155,8 @@ async function whatStops(
     [await readState(deps.pool, 'paused'), 'paused'],
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
-    [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
-    [(await readLostRoles(deps.pool)).some(({ role }) => role === 'distributor'), 'roleLost'],
+    [(await readSenderTroubles(deps.pool, 'signer')).some(({ role }) => role === 'distributor'), 'notSigned'],
+    [(await readSenderTroubles(deps.pool, 'role')).some(({ role }) => role === 'distributor'), 'roleLost'],
     [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
     [plan.delayed.length > 0 && plan.credits.length === 0, 'delayed'],
     [plan.unknown.length > 0 && plan.credits.length === 0, 'unknown'],

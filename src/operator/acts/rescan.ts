@@ -1,11 +1,13 @@
 // Reads blocks again, with the proofs that this chain offers, and compares them with the ledger. If they agree, nothing changes. If the ledger lacks
 // entries or has extra ones, it rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
 // restored; following settles pending work. A rescan never goes below the stored headers.
+
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Happening } from '../../db/blocks/happenings.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
+import { counted } from '../../domain/units.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../../follower/rewind.ts'
 import { compareRange } from '../../mending/compare.ts'
@@ -64,7 +66,7 @@ export const rescan = defineAct({
     const differences = missing.length + surplus.length
     return differences === 0
       ? `Every block up to ${toBlock} agrees with the ledger.`
-      : `${differences} differences, the first ones found.`
+      : `${counted(differences, 'difference')} found first: the ledger would be rewound to before ${differences === 1 ? 'it' : 'them'}.`
   },
 })
 

@@ -138,7 +138,6 @@ printed transaction; until then turns are owed and wait.`,
   asks: 'Enter these terms?',
   proposedAs: 'enterTerms',
   sum: () => ANY_SUM,
-  preview,
   change: async ({ sql, actor, record }, request, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
     await lockTerms(sql)
     // The cursor is locked, so that no instance follows later blocks before the entry is stored.
@@ -148,17 +147,26 @@ printed transaction; until then turns are owed and wait.`,
     record({ action: 'termsEntered', before: proposal.before, after: proposal.entries })
     return proposal
   },
+  preview: (proposal) => [
+    ...(proposal.before ? [`Before: ${entryInWords(proposal.before)}`] : []),
+    proposalInWords(proposal),
+    ...ownersPart(proposal),
+    "Open cohorts keep their interval until the contract's owner sets it.",
+  ],
   says: proposalInWords,
 })
 
 /** An entry, previewed or done, for people. */
-export function proposalInWords({ changed, entries }: TermsProposal): string {
+function proposalInWords({ changed, entries }: TermsProposal): string {
   if (!changed) return 'No change: the latest terms are the same.'
   return entries.map(entryInWords).join('\n')
 }
 
+const ownersPart = ({ ownersTransaction: next }: TermsProposal): string[] =>
+  next === null ? [] : [`The contract's owner must send ${next.call} to ${next.to}; until then turns are owed and wait.`]
+
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
-  `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
+  `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
 
 export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
@@ -196,6 +204,10 @@ export const takeBackTerms = defineGuardedAct({
     await deleteTerms(sql, last.fromTime)
     record({ action: 'termsTakenBack', before: last, after: former })
     return { takenBack: last }
+  },
+  preview: async ({ takenBack }, _request, sql) => {
+    const stays = (await readCreditTerms(sql)).at(-1)
+    return [`To cancel: ${entryInWords(takenBack)}`, ...(stays ? [`What stays: ${entryInWords(stays)}`] : [])]
   },
   says: 'Cancelled. The earlier terms stay in force.',
 })

@@ -173,7 +173,7 @@ export async function enterTier(
   if (refusal) return refusal
   const isChange = !before || !changesNothing(before, terms)
   if (isChange && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
-  const notes = [doneInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
+  const notes = [changeInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
   return { tier: await readTierView(sql, tierId), changed: isChange, dryRun, notes: isChange ? notes : ['No change.'] }
 }
 
@@ -304,9 +304,9 @@ function changesNothing(before: Before, terms: TierTerms): boolean {
   return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
 }
 
-function doneInWords({ proposal: { fromTime, dryRun }, before, terms, time }: Next, fromBlock: number): string {
+function changeInWords({ proposal: { fromTime }, before, terms, time }: Next, fromBlock: number): string {
   const from = fromTime === null ? `from block ${fromBlock}` : `from ${timeInWords(fromTime, nowSec())}`
-  return `${dryRun ? 'To enter' : 'Entered'}: ${versionInWords(before, { ...terms, fromTime: time }, from)}`
+  return versionInWords(before, { ...terms, fromTime: time }, from)
 }
 
 /** What an operator should know about a change, although it is allowed. */

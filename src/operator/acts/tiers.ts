@@ -5,10 +5,10 @@ import type { Sql } from '../../db/core/sql.ts'
 import { cancelTierPlan, lockTierTable, readTierPlans, readTierVersions, type TierPlan } from '../../db/sale/tiers.ts'
 import { isTooLate, mergeTerms, readChanges, type TierTerms } from '../../domain/sale/changes.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../../domain/tiers.ts'
-import { type Hash, hash, wei } from '../../domain/units.ts'
+import { counted, type Hash, hash, wei } from '../../domain/units.ts'
 import { timeInWords } from '../../lib/times.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
-import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
+import { isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
@@ -45,7 +45,7 @@ export const listTiers = defineReading({
   run: async ({ pool }: LedgerDb) => ({ tiers: await readTierViews(pool) }),
   columns: [
     ...['tierId', 'tierNo', 'label'],
-    ['ether', 'priceWei'],
+    ['ETH', 'priceWei'],
     ...['maxPerWallet', 'payoutBps', 'holdingToken', 'supply', 'sold', 'opensAt', 'closesAt', 'opensAfter', 'onSale'],
     ...['version', 'fromBlock'],
   ],
@@ -150,7 +150,7 @@ export const createTier = defineAct({
     ...SALE,
   },
   onChain: true,
-  asks: 'Enter this tier permanently?',
+  asks: 'Enter this tier?',
   change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...terms }, deps: TierContext) =>
     enterTier(changing, deps, false, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
@@ -169,6 +169,10 @@ export const createTier = defineAct({
       const proposal = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
       return { ...proposal, first: mergeTerms(fresh, namedIn(terms)) }
     }),
+  preview: (entered) => {
+    const { tierNo, maxPerWallet, payoutBps, supply } = entered.tier
+    return `${toEnter(entered)}\nFor a wallet: ${counted(maxPerWallet, 'node')}. Rate: ${payoutBps} bps. Supply: ${supply ?? 'no limit'}. Number ${tierNo} on the contract, permanently.`
+  },
   says: enteredInWords,
 })
 
@@ -190,13 +194,18 @@ export const changeTier = defineAct({
     ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...BOUNDS, ...SALE, ...AHEAD },
   },
   onChain: true,
-  asks: 'Enter this version?',
+  asks: 'Enter this change?',
   change: enterVersion,
+  preview: toEnter,
   says: enteredInWords,
 })
 
-function enteredInWords({ notes }: EnteredTier): string {
-  return notes.join(' ')
+function enteredInWords({ notes, changed, dryRun }: EnteredTier): string {
+  return `${changed ? (dryRun ? 'To enter: ' : 'Entered: ') : ''}${notes.join(' ')}`
+}
+
+function toEnter({ notes, changed }: EnteredTier): string {
+  return `${changed ? 'To enter: ' : ''}${notes.join('\n')}`
 }
 
 function enterVersion(
@@ -233,6 +242,7 @@ export const setOnSale = defineAct({
   fields: { tierId: TIER_ID, ...SALE, ...AHEAD, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
   change: enterVersion,
+  preview: toEnter,
   says: enteredInWords,
 })
 
@@ -255,15 +265,16 @@ export const cancelPlan = defineAct({
   asks: 'Cancel this change?',
   change: async ({ sql, record }, request, deps: TierContext): Promise<EnteredTier | OperatorRefusal> => {
     await lockTierTable(sql)
-    const cancellation = await readCancellation(sql, deps, request, { lock: true })
+    const cancellation = await readCancellation(sql, deps, request)
     if (isOperatorRefusal(cancellation)) return cancellation
     const { plan, inWords } = cancellation
     await cancelTierPlan(sql, plan)
     const { tierId, version, fromTime, names } = plan
     record({ action: 'tierPlanCancelled', subject: tierId, before: { version, fromTime, names } })
-    return { tier: await readTierView(sql, tierId), changed: true, dryRun: false, notes: [`Cancelled: ${inWords}.`] }
+    return { tier: await readTierView(sql, tierId), changed: true, dryRun: false, notes: [`${inWords}.`] }
   },
-  says: enteredInWords,
+  preview: ({ notes }) => `To cancel: ${notes.join(' ')}`,
+  says: ({ notes }) => `Cancelled: ${notes.join(' ')}`,
 })
 
 interface Cancellation {
@@ -272,21 +283,15 @@ interface Cancellation {
   inWords: string
 }
 
-/** What `cancelPlan` would cancel with this input, or why it would refuse. Locks nothing. */
-export async function previewCancel(deps: TierContext, input: Fields): Promise<Cancellation | OperatorRefusal> {
-  const request = field.readInput(CANCEL, input, { refuseOthers: true })
-  return isOperatorRefusal(request) ? request : readCancellation(deps.pool, deps, request, { lock: false })
-}
-
+/** The change to cancel, and what it would do; or why it cannot be cancelled. */
 async function readCancellation(
   sql: Sql,
   deps: TierContext,
   { tierId, version }: { tierId: string; version: number },
-  locking: { lock: boolean },
 ): Promise<Cancellation | OperatorRefusal> {
   const wait = await refuseWhileMending(sql)
   if (wait) return wait
-  const now = await readNow(deps, sql, locking)
+  const now = await readNow(deps, sql)
   const [rows, plans] = [await readTierVersions(sql), await readTierPlans(sql)]
   const isIt = (one: { tierId: string; version: number }) => one.tierId === tierId && one.version === version
   const plan = plans.find(isIt)

@@ -106,7 +106,7 @@ export const listRounds = defineReading({
     ['block time', 'createdAt'],
     ['nodes', 'nodeCount'],
     ['cohorts', 'turns', 'size'],
-    ['ether', 'totalWei'],
+    ['ETH', 'totalWei'],
     'mode',
     ['fee', 'feeWei'],
     ['transaction', 'txHash'],

@@ -7,7 +7,7 @@ import { writeAudit } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble, writeFinding } from '../../db/core/troubles.ts'
 import { readSpending } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
-import { judgeFunds } from '../../domain/funds.ts'
+import { judgeFunds, type Spending, USUAL_GAS } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountReader } from '../../ports/chain.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../../ports/contexts.ts'
@@ -52,13 +52,26 @@ async function lookAtBoth(ctx: FundsContext): Promise<void> {
   if (distributor) await lookAt(ctx, 'distributor', distributor, maxFeeWei)
 }
 
-async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, maxFeeWei: bigint): Promise<void> {
-  const { fundsWarnTransactions: warnTransactions, distMode } = ctx.rules
+/** The account's gas if there is no ledger that knows what it sends. */
+const NO_LEDGER: Spending = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
+
+/** Reads an account's balance and what it will spend, and judges them. `pool`: the ledger's; null if there is no ledger. */
+export async function readFunds(
+  pool: LedgerDb['pool'] | null,
+  { sender, role, distMode }: { sender: AccountReader; role: string; distMode: CreditRules['distMode'] },
+  limits: Parameters<typeof judgeFunds>[2],
+) {
   const [balanceWei, spending] = await Promise.all([
     sender.balance(),
-    readSpending(ctx.pool, { role, address: sender.address, distMode }),
+    pool ? readSpending(pool, { role, address: sender.address, distMode }) : NO_LEDGER,
   ])
-  const { neededWei, low: isShort } = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions })
+  return { balanceWei, ...spending, ...judgeFunds(balanceWei, spending, limits) }
+}
+
+async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, maxFeeWei: bigint): Promise<void> {
+  const { fundsWarnTransactions: warnTransactions, distMode } = ctx.rules
+  const read = await readFunds(ctx.pool, { sender, role, distMode }, { maxFeeWei, warnTransactions })
+  const { balanceWei, neededWei, low: isShort } = read
   await inTransaction(ctx.pool, async (sql) => {
     const trouble = `funds ${role}` as const
     const begins = isShort && (await noteTrouble(sql, trouble))

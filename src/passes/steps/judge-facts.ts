@@ -15,7 +15,7 @@ import { type HoldingReading, listedBy, type PaymentFacts, type Verdict } from '
 import { type CodeReading, type ModeFrom, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import { byPosition } from '../../domain/sale/position.ts'
-import { selectTier, type TierSelection, type TierVersion, waitsForStep, withSupply } from '../../domain/tiers.ts'
+import { lowerSupply, selectTier, type TierSelection, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sold } from './open-ladder.ts'
 
@@ -169,7 +169,8 @@ export class PageFacts {
       blockTime,
       sold,
       reserved,
-      selection: withSupply(selection, supply),
+      selection,
+      supply: lowerSupply(selection.kind === 'onSale' ? selection.supply : null, supply),
       listed: listedBy(selection, from, lists),
       mayOpen: this.#mayOpen(awaitedNo(basis, selection, payment), payment),
       wallets: basis.wallets.map((one) => one.wallet),

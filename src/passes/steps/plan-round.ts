@@ -129,7 +129,7 @@ async function readCandidates(
   const numbers = due.map(({ cohort }) => cohort)
   const [unbackedCounts, waitedFor] = await Promise.all([
     countUnbackedNodes(ctx.pool, numbers),
-    due.length > 0 ? readCohortsToSkip(ctx, cursor, owing) : new Set<number>(),
+    readCohortsToSkip(ctx, cursor, owing),
   ])
   return due.map((state) => {
     const { cohort, size, nextDue, intervalSec } = state
@@ -167,11 +167,11 @@ async function price(
 }
 
 /** Cohorts that could take nodes for accepted payments once a round skips the turns that are not owed. */
-async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
+async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number | null>> {
   const schedule = termsAt(owing.terms, cursor.time)
-  if (!schedule || owing.windows.length === 0) return new Set()
+  if (!schedule) return new Set()
   const acceptedPayments = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
   const tiers = new Set(acceptedPayments.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
-  return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))
+  return new Set([...tiers].map((tierNo) => cohortToSkipFor(at, tierNo, owing)))
 }

@@ -2,14 +2,14 @@
 // the block, or the ledger was in another mode.
 
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
-import { readMode } from '../../db/blocks/evidence.ts'
+import { isProven, readMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { readBelievedPayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { canAgree, trustsOne } from '../../domain/finality.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import { compareTransfers } from '../../mending/compare.ts'
+import { compareBlock } from '../../mending/compare.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, TrustRules } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
 
@@ -35,7 +35,8 @@ export const readTrustsOne = async ({ pool, chain, rules }: ProveContext): Promi
   trustsOne(chain, (await readMode(pool))?.mode ?? null, rules)
 
 async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Payment): Promise<void> {
-  const proven = await compareTransfers(ctx, cursor, { number: payment.blockNumber, hash: payment.blockHash })
+  const block = { number: payment.blockNumber, hash: payment.blockHash }
+  const proven = (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
   if (!proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
 }
 

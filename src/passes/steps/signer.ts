@@ -4,14 +4,7 @@
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
-import {
-  noteInRole,
-  noteRoleLost,
-  noteSigned,
-  noteUnsigned,
-  readLostRoles,
-  readSignerTroubles,
-} from '../../db/sends/signers.ts'
+import { readSenderTroubles } from '../../db/sends/signers.ts'
 import { type Address, wei } from '../../domain/units.ts'
 import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../ports/chain.ts'
 import type { AccountRole, LedgerDb, Logging } from '../../ports/contexts.ts'
@@ -70,12 +63,11 @@ export async function withSigner<T>(
     },
   }
   const result = await body(watchedSender)
-  if (isInRole === null && (await isOnRecord(ctx, role))) await watchedSender.estimate(EMPTY_CALLS[role])
+  if (isInRole === null && (await isOnRecord(ctx, 'role', role))) await watchedSender.estimate(EMPTY_CALLS[role])
   if (isInRole !== null) await noteRole(ctx, role, { address: sender.address, isInRole })
   if (isInRole === false) return { result, signer: 'roleLost' }
   if (!hasSigned && refusal === null) {
-    const onRecord = (await readSignerTroubles(ctx.pool)).some((trouble) => trouble.role === role)
-    if (!onRecord) {
+    if (!(await isOnRecord(ctx, 'signer', role))) {
       await noteWell(ctx, role, sender)
       return { result, signer: null }
     }
@@ -94,8 +86,8 @@ const isRoleLost = (role: AccountRole, outcome: EstimateOutcome) =>
 export const refusesRole = (outcome: EstimateOutcome) =>
   isRoleLost('minter', outcome) || isRoleLost('distributor', outcome)
 
-const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
-  (await readLostRoles(pool)).some((loss) => loss.role === role)
+const isOnRecord = async ({ pool }: LedgerDb, kind: 'signer' | 'role', role: AccountRole) =>
+  (await readSenderTroubles(pool, kind)).some((trouble) => trouble.role === role)
 
 /** Records whether an account has its role. Reports when the role is lost, and once the account has had it back for a while. */
 async function noteRole(
@@ -106,13 +98,9 @@ async function noteRole(
   const trouble = `role ${role}` as const
   const entryOf = (action: string) => ({ actor: 'pass', action, subject: address, detail: { sender: role } })
   await inTransaction(ctx.pool, async (sql) => {
-    if (isInRole) {
-      await noteInRole(sql, role)
-      if ((await noteCalm(sql, trouble)) === 'over') await writeAudit(sql, entryOf('roleRestored'))
-      return
-    }
-    await noteRoleLost(sql, { role, address })
-    if (await noteTrouble(sql, trouble)) await writeAudit(sql, entryOf('roleLost'))
+    if (!isInRole) {
+      if (await noteTrouble(sql, trouble, { address })) await writeAudit(sql, entryOf('roleLost'))
+    } else if ((await noteCalm(sql, trouble)) === 'over') await writeAudit(sql, entryOf('roleRestored'))
   })
   if (!isInRole)
     ctx.log.error({ sender: role, address }, 'another account has this role on the contract: nothing is sent')
@@ -125,15 +113,11 @@ async function note(
   { address }: SignerAccount,
   refusal: SignerFault | null,
 ): Promise<void> {
-  if (refusal === null) {
-    await noteSigned(ctx.pool, role)
-    return await noteWell(ctx, role, { address })
-  }
+  if (refusal === null) return await noteWell(ctx, role, { address })
+  const { message: detail } = refusal
   await inTransaction(ctx.pool, async (sql) => {
-    await noteUnsigned(sql, { role, address, detail: refusal.message })
-    if (!(await noteTrouble(sql, `signer ${role}`))) return
-    const detail = { sender: role, detail: refusal.message }
-    await writeAudit(sql, { actor: 'pass', action: 'signerDown', subject: address, detail })
+    if (!(await noteTrouble(sql, `signer ${role}`, { address, detail }))) return
+    await writeAudit(sql, { actor: 'pass', action: 'signerDown', subject: address, detail: { sender: role, detail } })
   })
   ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }

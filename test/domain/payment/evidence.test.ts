@@ -36,7 +36,7 @@ test('a verdict keeps the times, list, place and payer that led to it, if the ti
     const timed = { ...tier, ...terms }
     assert.deepEqual(of({ selection: sale(timed) }), { ...met, ...untimed, ...times })
     const place = { supply: 5, sold: 5, reserved: 1 }
-    const soldOut = { selection: { ...sale(timed), supply: 5 }, sold: 5, reserved: 1 }
+    const soldOut = { selection: sale(timed), supply: 5, sold: 5, reserved: 1 }
     assert.deepEqual(of(soldOut), { ...place, ...untimed, ...times })
     assert.deepEqual(of({ selection: { kind: 'offSale', tier: timed } }), { ...untimed, ...times })
     assert.deepEqual(of({ selection: { kind: 'notOpenYet', tier: timed } }), { ...untimed, ...times })

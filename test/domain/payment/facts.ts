@@ -53,6 +53,7 @@ export const good: PaymentFacts = {
   walletMax: 20,
   tierNodes: 0,
   tierInFlight: 0,
+  supply: null,
   sold: 0,
   reserved: 0,
   mayOpen: false,

@@ -1,4 +1,4 @@
-// Claims and syncs queue for their turn to read the chain (src/http/chain-line.ts).
+// Claims and syncs queue for their turn to read the chain (src/http/tools.ts).
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, it } from 'node:test'

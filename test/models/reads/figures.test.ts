@@ -137,10 +137,12 @@ function troublesOf(ledger: model.Ledger): Row[] {
   return [
     ...some('halted', ledger.halted && { ...ledger.halted, since: 'then', sealed: false }),
     ...some('stuck', ledger.stuck && { ...ledger.stuck, block: 61, since: 'then' }),
-    ...ledger.notSigning.map((one) => trouble(`signer ${one}`, {})),
-    ...ledger.lostRoles.map((one) => trouble(`lost role ${one}`, {})),
+    // What a check no longer sees stays on record for a while.
+    ...role.map((one) =>
+      trouble(`trouble signer ${one}`, ledger.notSigning.includes(one) ? {} : { calmSince: 'then' }),
+    ),
+    ...role.map((one) => trouble(`trouble role ${one}`, ledger.lostRoles.includes(one) ? {} : { calmSince: 'then' })),
     ...ledger.funds.map(({ role, low, neededWei }) => trouble(`funds ${role}`, { low, neededWei: String(neededWei) })),
-    trouble('trouble signer minter', {}),
     trouble('trouble funds minter', {}),
   ]
 }

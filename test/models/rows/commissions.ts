@@ -118,14 +118,15 @@ export function commissionsOf(
 }
 
 /**
- * What is left to pay, by what was earned by nodes minted up to a final block. What was paid counts from any block. What only one provider reports is
- * shown apart, and is due only to who believes it.
+ * What is left to pay. Only what nodes minted up to a final block earned is due. What was paid counts from any block. What only one provider reports is
+ * shown apart, and is due only to who trustsOne it.
  */
 export function dueOf(
   ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
   { final, trustsOne, now }: { final: number; trustsOne: boolean; now: number },
-): (Line & { waitingWei: bigint; believedWei: bigint; dueWei: bigint })[] {
-  const payments = ledger.payments.filter((one) => one.mintedBlock !== null && one.mintedBlock <= final)
+): (Line & { notFinalWei: bigint; waitingWei: bigint; believedWei: bigint; dueWei: bigint })[] {
+  const payments = ledger.payments.filter((one) => one.mintedBlock !== null)
+  const isFinal = (one: Paid) => (one.mintedBlock ?? 0) <= final
   const all = { after: -1, upTo: Number.MAX_SAFE_INTEGER }
   const waits = (one: Paid) => (earns(ledger.versions, one)?.ripeAt ?? 0) > now
   /** What is left of some payments' commissions. */
@@ -136,15 +137,14 @@ export function dueOf(
     return (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
   }
   return commissionsOf({ ...ledger, payments }, all).map((line) => {
-    const waitingWei = leftOf(payments.filter(waits), line)
-    const believedWei = leftOf(
-      payments.filter((one) => one.isBelieved && !waits(one)),
-      line,
-    )
+    const leftIf = (isOne: (one: Paid) => boolean) => leftOf(payments.filter(isOne), line)
+    const notFinalWei = leftIf((one) => !isFinal(one))
+    const waitingWei = leftIf((one) => isFinal(one) && waits(one))
+    const believedWei = leftIf((one) => isFinal(one) && one.isBelieved && !waits(one))
     const owed = line.earnedWei - line.takenBackWei - line.paidWei
-    // What was paid counts for what is ripe and proven first.
+    // What was paid counts for what is final, ripe and proven first.
     const overpaid = owed < 0n ? owed : 0n
-    const ripe = owed - waitingWei - (trustsOne ? 0n : believedWei)
-    return { ...line, waitingWei, believedWei, dueWei: ripe > overpaid ? ripe : overpaid }
+    const ripe = owed - notFinalWei - waitingWei - (trustsOne ? 0n : believedWei)
+    return { ...line, notFinalWei, waitingWei, believedWei, dueWei: ripe > overpaid ? ripe : overpaid }
   })
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
-import { type DueRound, planDueRound } from '../../../src/passes/steps/plan-round.ts'
+import { type DueRound, holdToTerms, planDueRound } from '../../../src/passes/steps/plan-round.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as plans from '../plans.ts'
@@ -294,4 +294,22 @@ test('a planned round gives each cohort its turns in order, each with its own ti
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
+})
+
+const ENTRIES = [
+  null,
+  `INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by) VALUES (99999, true, 1, 2, 60, 20, 'ada')`,
+  `INSERT INTO tiers SELECT (jsonb_populate_record(t, '{"version": 99, "live": false}')).* FROM tiers t LIMIT 1`,
+]
+
+test('a round is stored only if terms and tiers are as they were when it was planned', async () => {
+  const [given] = fc.sample(drawn, { numRuns: 1, seed: 1 }) as [Drawn]
+  const ledger = ledgerOf(given)
+  for (const entry of ENTRIES)
+    await tables.within(rowsOf(ledger, given), async (sql) => {
+      const { basis } = await planIn(sql, ledger, given)
+      if (entry !== null) await sql.unsafe(entry)
+      if (entry === null) await holdToTerms(sql, basis)
+      else await assert.rejects(holdToTerms(sql, basis), /terms were entered/)
+    })
 })

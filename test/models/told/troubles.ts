@@ -39,19 +39,25 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 
 const value = <T>({ troubles }: Ledger, name: string) => (troubles.get(name)?.value ?? null) as T | null
 
-/** True if the trouble begins. Seen again, it is not calm, however long it was. */
-export function seen(ledger: Ledger, trouble: string): boolean {
+interface Sighting {
+  address?: string
+  calmSince?: number
+}
+
+/** True if the trouble begins. Seen again, it is not calm, however long it was. What was found first stays on record, until another account fails. */
+export function seen(ledger: Ledger, trouble: string, found: object = {}): boolean {
   const name = `trouble ${trouble}`
-  const begins = !ledger.troubles.has(name)
-  ledger.troubles.set(name, { value: {}, at: ledger.now })
-  return begins
+  const before = value<Sighting>(ledger, name)
+  const isSame = before?.calmSince === undefined && before?.address === (found as Sighting).address
+  if (before === null || !isSame) ledger.troubles.set(name, { value: found, at: ledger.now })
+  return before === null
 }
 
 export function calm(ledger: Ledger, trouble: string): 'over' | 'lasting' | null {
   const row = ledger.troubles.get(`trouble ${trouble}`)
   if (row === undefined) return null
-  const { calmSince = ledger.now } = row.value as { calmSince?: number }
-  row.value = { calmSince }
+  const { calmSince = ledger.now } = row.value as Sighting
+  row.value = { ...(row.value as object), calmSince }
   if (ledger.now - calmSince < 600) return 'lasting'
   ended(ledger, trouble)
   return 'over'
@@ -183,20 +189,12 @@ export function isSaleParted(ledger: Ledger): boolean {
   return now?.lasts === true && now.stops
 }
 
-/** What the first failure said stays on record, until another account fails. */
-export function unsigned(ledger: Ledger, role: string, address: string, detail: string): void {
-  const name = `signer ${role}`
-  if (value<{ address: string }>(ledger, name)?.address === address) return
-  ledger.troubles.set(name, { value: { address, detail }, at: ledger.now })
-}
-
-export function roleLost(ledger: Ledger, role: string, address: string): void {
-  write(ledger, `lost role ${role}`, { address })
-}
-
-/** The rows whose name begins so, by role, with their age. */
-export const onRecord = (ledger: Ledger, kind: 'signer' | 'lost role') =>
+/** The troubles of a kind that the last check saw, by role, with their age. */
+export const onRecord = (ledger: Ledger, kind: 'signer' | 'role') =>
   [...ledger.troubles]
-    .filter(([name]) => name.startsWith(`${kind} `))
+    .filter(([name, row]) => name.startsWith(`trouble ${kind} `) && !('calmSince' in (row.value as object)))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, row]) => ({ role: name.slice(kind.length + 1), ...(row.value as object), age: ledger.now - row.at }))
+    .map(([name, row]) => {
+      const { address, detail = null } = row.value as { address: string; detail?: string }
+      return { role: name.slice(`trouble ${kind} `.length), address, detail, age: ledger.now - row.at }
+    })

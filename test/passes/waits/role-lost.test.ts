@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { readLostRoles } from '../../../src/db/sends/signers.ts'
+import { readSenderTroubles } from '../../../src/db/sends/signers.ts'
 import { addEndpoint } from '../../../src/db/webhooks.ts'
 import { createMeters, metered } from '../../../src/metrics/meters.ts'
 import { readFigure } from '../../metrics/figure.ts'
@@ -25,7 +25,7 @@ after(() => world.close())
 
 const setMinter = (account: number, nodes = 1_000n) => world.act(0, 'setMinter', [world.at(account), nodes, nodes])
 const setDistributor = (account: number) => world.act(0, 'setDistributor', [world.at(account), 0n, 2n ** 48n - 1n])
-const lost = async () => (await readLostRoles(world.pool)).map(({ role }) => role)
+const lost = async () => (await readSenderTroubles(world.pool, 'role')).map(({ role }) => role)
 const measured = () => readFigure(world.pool, 'node_ledger_role_lost', { sender: 'minter' }, { minter: world.at(1) })
 const told = async () => {
   const rows = await world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`

@@ -66,7 +66,7 @@ test('T46: a mint that reverts by the only provider’s word waits, with one rep
   assert.match(event.data.why, /^reverts/)
   const [finding] = await findings()
   assert.equal(finding?.verdict, 'fail')
-  assert.match(finding?.says ?? '', /payments pass has sent nothing in 5 runs since 2020.*reverts/)
+  assert.match(finding?.says ?? '', /sending for payments has failed in 5 runs since 2020.*reverts/)
 
   provider.rule = HONEST
   await world.settle()

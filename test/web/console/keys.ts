@@ -72,7 +72,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
       await page.getByLabel('Admin key').fill(key)
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     }
-    await go('Second person')
+    await go('Approvals')
     await page.getByText('The rule is off').waitFor()
     await page.getByRole('button', { name: 'Set the amount…' }).click()
     await dialog().getByLabel('The amount above which an action needs a second person').fill('0')
@@ -89,12 +89,12 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
     await axe()
     // Several together, too.
     await go('Payments')
-    await page.getByRole('button', { name: 'Choose all shown' }).click()
+    await page.getByLabel('Choose all shown').check()
     await page.getByRole('button', { name: 'Refund chosen…' }).click()
     await confirm('Prepare the refunds')
     await dialog().getByText('Not done yet: a second person has to confirm it').waitFor()
     await page.keyboard.press('Escape')
-    await go('Second person')
+    await go('Approvals')
     await page.getByRole('row', { name: 'prepareRefunds' }).getByText('open').waitFor()
 
     await enterAs(await madeByCommand(service.databaseUrl))

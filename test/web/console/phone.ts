@@ -33,7 +33,7 @@ export function testPhone(opened: ConsoleUnderTest): void {
     const sections = page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link')
     for (const name of await sections.allTextContents()) {
       await go(name)
-      if (name === 'State') await page.getByText('w'.repeat(200)).waitFor()
+      if (name === 'Overview') await page.getByText('w'.repeat(200)).waitFor()
       if (name === 'Deny list') await page.getByText(long.label, { exact: true }).waitFor()
       if (name === 'Payments') {
         await page.getByLabel('State').selectOption('dismissed')

@@ -17,7 +17,8 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     await from.pay(wellKnown.paymentAddress, ODD_WEI + 3n)
     await wallet(7, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 4n)
     const prepareAll = async () => {
-      for (const name of ['Choose all shown', 'Refund chosen…']) await page.getByRole('button', { name }).click()
+      await page.getByLabel('Choose all shown').check()
+      await page.getByRole('button', { name: 'Refund chosen…' }).click()
       await confirm('Prepare the refunds')
     }
     await until('both are listed', async () => (await page.locator('.rows > li').count()) === 2)
@@ -64,19 +65,19 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
 }
 
 export function testRefundAll(opened: ConsoleUnderTest): void {
-  const { dialog, confirm, axe } = opened
+  const { dialog, choose, confirm, axe } = opened
   test('all of a reason are held for their refunds by their sum, after a preview', async () => {
     const { page, service, wellKnown, key } = opened
     const txHash = await wallet(6, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 9n)
     await until('it is listed', async () => (await page.locator('.rows > li').count()) === 1)
-    await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
+    await choose('More actions', 'Refund all of a reason…')
     await dialog().getByLabel('Only payments before this time').fill('in 1h')
     await confirm('Refund all of a reason')
     await dialog()
-      .getByText('1 would be held for their refunds, 0.010000000000000016 ether in all, paid from')
+      .getByText('1 payment would be held for its refund, 0.010000000000000016 ETH in all, paid from')
       .waitFor()
     await confirm('Done')
-    await page.getByRole('button', { name: 'Refund all of a reason…' }).click()
+    await choose('More actions', 'Refund all of a reason…')
     await dialog().getByLabel('Only payments before this time').fill('4000000000')
     await dialog().getByLabel('Only show what would happen').selectOption('no')
     await dialog().getByLabel('The sum that the preview showed').fill('0.010000000000000016')
@@ -88,7 +89,7 @@ export function testRefundAll(opened: ConsoleUnderTest): void {
       await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), safeBatches } })
     })
     await confirm('Refund all of a reason')
-    await dialog().getByText('1 are held for their refunds').waitFor()
+    await dialog().getByText('1 payment is held for its refund').waitFor()
     const [file] = await Promise.all([page.waitForEvent('download'), confirm('File for a Safe')])
     assert.equal(JSON.parse(readFileSync(await file.path(), 'utf8')).transactions[0].value, '7')
     await axe()

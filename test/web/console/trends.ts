@@ -12,7 +12,10 @@ export function testTrends(opened: ConsoleUnderTest): void {
     const { page, service, wellKnown } = opened
     await go('Trends')
     await page.getByText('Counted by the time of their blocks, in their present state.').waitFor()
-    await page.getByText(/^Sold, up to 0\.0[1-9]\d* ETH$/).waitFor()
+    await page
+      .locator('.tile')
+      .filter({ hasText: /^Sold0\.0[1-9]/ })
+      .waitFor()
     const figures = page.getByRole('table', { name: 'Figures by the hour, the newest first' })
     // Whatever hour it is now.
     await figures

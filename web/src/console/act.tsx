@@ -75,7 +75,7 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
     <button
       type="button"
       disabled={lacks !== null}
-      className={`button${danger ? ' danger' : ''}${main ? ' main' : ''}`}
+      className={main ? 'button main' : 'button'}
       onClick={() => openDialog({ ...form, did: (answer) => did(answer as Did<Route>) })}
     >
       {label}

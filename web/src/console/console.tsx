@@ -2,10 +2,11 @@
 import { useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { useSite } from '../site.ts'
+import { InConsoleTop } from '../ui/layout.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
-import { leave, onShutOut, ownKey } from './admin.ts'
+import { leave, onShutOut, ownKey, useAdmin } from './admin.ts'
 import { Door } from './door.tsx'
 import { Audit } from './ledger/audit.tsx'
 import { Books } from './ledger/books.tsx'
@@ -28,14 +29,14 @@ import { Wallets } from './sale/wallets.tsx'
 import './console.css'
 
 const SECTIONS = {
-  '': ['State', State],
+  '': ['Overview', State],
   payments: ['Payments', Payments],
   nodes: ['Nodes', Nodes],
-  proposals: ['Second person', Proposals],
+  proposals: ['Approvals', Proposals],
   tiers: ['Tiers', TiersConsole],
   allowlists: ['Allowlists', AllowlistsConsole],
   referrals: ['Referrals', ReferralsConsole],
-  wallets: ['Wallets', Wallets],
+  wallets: ['Payments wallet', Wallets],
   'contract-wallets': ['Contract wallets', ContractWalletsConsole],
   senders: ['Deny list', DenyList],
   rounds: ['Rounds', RoundsConsole],
@@ -51,7 +52,7 @@ type Section = keyof typeof SECTIONS
 
 /** The sections, grouped by what the operator looks for: work, the sale, payouts, and the service itself. */
 const GROUPS: readonly (readonly [name: string, sections: readonly Section[]])[] = [
-  ['To do', ['', 'payments', 'nodes', 'proposals']],
+  ['Today', ['', 'payments', 'nodes', 'proposals']],
   ['Sale', ['tiers', 'allowlists', 'referrals', 'wallets', 'contract-wallets', 'senders']],
   ['Payouts', ['rounds', 'terms', 'transactions']],
   ['Service', ['trends', 'books', 'webhooks', 'keys', 'audit']],
@@ -63,9 +64,11 @@ export function Console() {
   useEffect(() => onShutOut(() => setPlace('shutOut')), [])
   if (place !== 'inside') {
     return (
-      <Page title="Operator console" lead="For the operator of this ledger.">
-        <Door wasInside={place === 'shutOut'} onOpen={() => setPlace('inside')} />
-      </Page>
+      <div className="door">
+        <Page title="Operator console" lead="For the operator of this ledger.">
+          <Door wasInside={place === 'shutOut'} onOpen={() => setPlace('inside')} />
+        </Page>
+      </div>
     )
   }
   return <Inside section={section in SECTIONS ? (section as Section) : ''} onLeave={() => setPlace('outside')} />
@@ -80,10 +83,11 @@ function Inside({ section, onLeave }: { section: Section; onLeave: () => void })
     document.title = `${name} · Operator console · ${site}`
   }, [name, site])
   return (
-    <Page title="Operator console" heading={name}>
-      <div className="console">
-        <Side section={section} onLeave={onLeave} />
-        <div className="work">
+    <div className="console">
+      <Whose onLeave={onLeave} />
+      <Side section={section} />
+      <div className="work">
+        <Page key={section} title="Operator console" heading={name}>
           {ownKey()?.scopes.includes(needs) ? (
             <Acts>
               <Shown />
@@ -93,16 +97,29 @@ function Inside({ section, onLeave }: { section: Section; onLeave: () => void })
               <p>Ask another operator for a key that has it.</p>
             </Empty>
           )}
-        </div>
+        </Page>
       </div>
-    </Page>
+    </div>
   )
 }
 
-/** The list of sections, and whose key is in use. */
-function Side({ section, onLeave }: { section: Section; onLeave: () => void }) {
+/** How much waits in a section. */
+function useCounts(): { [Name in Section]?: number | undefined } {
+  const payments = useAdmin('payments/counts').data
+  const proposals = useAdmin('proposals').data?.proposals
+  const held = payments?.open.filter(({ status }) => status === 'held')
+  return {
+    payments: held?.reduce((sum, { count }) => sum + count, 0),
+    nodes: payments?.unpaidNodes,
+    proposals: proposals?.filter(({ state }) => state === 'open').length,
+  }
+}
+
+/** The list of sections. */
+function Side({ section }: { section: Section }) {
   // On a phone, a button opens the list; on a desktop it is always there.
   const [isOpen, setOpen] = useState(false)
+  const counts = useCounts()
   return (
     <div className="side">
       <button
@@ -112,46 +129,57 @@ function Side({ section, onLeave }: { section: Section; onLeave: () => void }) {
         aria-controls="sections"
         onClick={() => setOpen(!isOpen)}
       >
-        {SECTIONS[section][0]} <span className="note">all sections</span>
+        All sections
       </button>
       <nav id="sections" className={isOpen ? 'sections open' : 'sections'} aria-label="Sections of the console">
         {GROUPS.map(([group, sections]) => (
           <div key={group} className="group">
             <span className="note">{group}</span>
             {sections.map((path) => (
-              <Link
-                key={path}
-                className="section"
-                href={path === '' ? '/console' : `/console/${path}`}
-                aria-current={path === section ? 'page' : undefined}
-                onClick={() => setOpen(false)}
-              >
-                {SECTIONS[path][0]}
-              </Link>
+              <div key={path} className="entry">
+                <Link
+                  className="section"
+                  href={path === '' ? '/console' : `/console/${path}`}
+                  aria-current={path === section ? 'page' : undefined}
+                  onClick={() => setOpen(false)}
+                >
+                  {SECTIONS[path][0]}
+                </Link>
+                <Waits count={counts[path] ?? 0} />
+              </div>
             ))}
           </div>
         ))}
       </nav>
-      <div className="whose">
-        <WhoseKey />
-        <button
-          type="button"
-          className="button quiet"
-          onClick={() => {
-            leave()
-            onLeave()
-          }}
-        >
-          Sign out
-        </button>
-      </div>
     </div>
   )
 }
 
-/** Whose key is in use: its label in the audit log, and its rights unless it has all. */
-function WhoseKey() {
+const Waits = ({ count }: { count: number }) =>
+  count > 0 && (
+    <span className="count">
+      {count.toLocaleString()}
+      <span className="visually-hidden"> to do</span>
+    </span>
+  )
+
+/** In the console's header: whose key is in use, by its label in the audit log and its rights unless it has all, and the way out. */
+function Whose({ onLeave }: { onLeave: () => void }) {
   const own = ownKey()
   if (own === null) return null
-  return <span className="note">{own.id === null ? own.label : `${own.label}: ${own.scopes.join(', ')}`}</span>
+  return (
+    <InConsoleTop>
+      <span className="note">{own.id === null ? own.label : `${own.label}: ${own.scopes.join(', ')}`}</span>
+      <button
+        type="button"
+        className="button quiet"
+        onClick={() => {
+          leave()
+          onLeave()
+        }}
+      >
+        Sign out
+      </button>
+    </InConsoleTop>
+  )
 }

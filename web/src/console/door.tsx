@@ -146,13 +146,14 @@ function ByKey({ onOpen, ...keeping }: WayProps) {
         <button type="submit" className="button main" disabled={knock.isPending}>
           {knock.isPending ? 'Signing in…' : 'Sign in'}
         </button>
-        <p className="note">
+        <details className="note">
+          <summary>Which key, and where it is kept</summary>
           Enter a key of the ledger, from another operator or from{' '}
           <code translate="no">node-ledger admin-keys create</code>, or a key of <code translate="no">ADMIN_KEY</code>.
           An embedded ledger has that in <code translate="no">secrets.json</code> of the data directory. This page keeps
           it only in memory, until you sign out or reload. If you keep it for this tab, a script that got into this page
           could read it. The same applies to the session that a passkey opens.
-        </p>
+        </details>
       </form>
     </Section>
   )

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from 'react'
 import { LISTS } from '../../../api/admin-acts.ts'
 import { type ColumnKind, columnOf, type Column as Declared } from '../../../src/operator/columns.ts'
-import { limitFigure } from '../format.ts'
+import { limitFigure, sentenceCase } from '../format.ts'
 import { Address, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Shown } from '../ui/states.tsx'
@@ -50,7 +50,7 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   address: (value: string) => <Address of={value} />,
   answer: (value: { error: string | null; status: number | null }[]) => value.at(-1)?.error ?? value.at(-1)?.status,
   count: (value: number | bigint) => limitFigure(value),
-  ether: (value: bigint | string) => <Exact wei={BigInt(value)} hinted />,
+  ether: (value: bigint | string) => <Exact wei={BigInt(value)} />,
   hash: (value: string) => <Hash of={value} />,
   number: (value: number | string) => value,
   record: (value: Record<string, unknown>) => <Pairs of={value} />,
@@ -63,13 +63,18 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
 }
 /** Times that may be yet to come. Any other is never shown in the future, whatever the clock skew. */
 const AHEAD = /^(closes|due|expires|opens)At$|^(due|fromTime)$/
-const FIGURES: readonly ColumnKind[] = ['count', 'ether', 'number', 'size', 'span']
+const FIGURES: readonly ColumnKind[] = ['count', 'ether', 'size', 'span']
+
+/** These need no heading beside them on a phone. */
+const PLAIN: readonly ColumnKind[] = ['address', 'hash', 'state', 'words']
+/** Breaks anywhere, because no column is as wide. */
+const LONG_WORD = /\S{25}/
 
 function textOf(value: unknown): ReactNode {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return value.join(', ')
   if (typeof value === 'object') return <Pairs of={value as Record<string, unknown>} />
-  return <span className="whole">{String(value)}</span>
+  return <span className={LONG_WORD.test(String(value)) ? 'whole' : undefined}>{String(value)}</span>
 }
 
 /** Columns of a table, from their declarations. */
@@ -91,15 +96,18 @@ export function columnsOf<Row extends object>(
       heading: headingOf(head),
       cell: cells[field as keyof Row] ?? usual,
       figure: FIGURES.includes(kind),
+      isPlain: PLAIN.includes(kind),
       ...(kind !== 'record' && { sortBy: (row) => sortable(entryOf(row), kind) }),
     }
   })
-  return decide ? [...columns, { heading: 'Decide', cell: decide }] : columns
+  return decide ? [...columns, { heading: 'Actions', isPlain: true, cell: decide }] : columns
 }
 
+/** A heading in words: "Node" for nodeId, "Minted" for mintedAt. */
 const headingOf = (head: string) => {
-  const words = inWords(head)
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+  const words =
+    head === 'at' ? 'when' : head === 'cohort' ? 'group' : inWords(head.replace(/(?<=[a-z])(Id|No|TxHash|At)$/, ''))
+  return sentenceCase(words)
 }
 
 function sortable(value: unknown, kind: ColumnKind): bigint | number | string {

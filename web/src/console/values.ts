@@ -1,5 +1,5 @@
 // Values in records as text, and the fields that differ between two records.
-import { everySpan, times } from '../format.ts'
+import { everySpan, exactTime, times } from '../format.ts'
 import { etherAndWei } from './amounts.ts'
 
 /** A name of the API in words: "tierSoldOut" is "tier sold out". A unit goes, because the value says it. */
@@ -15,6 +15,7 @@ const TOKEN = /^holding/
 /** A value in a record as text, in the unit that its name says. */
 export function inUnits(name: string, value: unknown): string {
   if (name.endsWith('Sec') && typeof value === 'number' && value > 0) return spanOf(value)
+  if (/At$/.test(name) && typeof value === 'number' && value > 0) return exactTime(new Date(value * 1_000))
   if (name === 'payoutBps' && typeof value === 'number') return times(value)
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)

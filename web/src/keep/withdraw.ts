@@ -104,7 +104,7 @@ async function showNodes(own: Wallet, address: Address): Promise<void> {
   )
   find('account').textContent = account
   find('nodes').replaceChildren(
-    ...nodes.map(({ id, balanceWei }) => rowOf([`#${id}`, formatEther(balanceWei)])),
+    ...nodes.map(({ id, balanceWei }) => rowOf([`Node ${id}`, formatEther(balanceWei)])),
     rowOf([words.all, formatEther(totalWei())]),
   )
   select.replaceChildren(

@@ -1,11 +1,23 @@
 // The page's texts that change; withdraw.html has the fixed texts.
+
+/** Names of chains, by their ids. */
+const CHAINS: Readonly<Record<string, string>> = {
+  1: 'Ethereum',
+  10: 'OP Mainnet',
+  137: 'Polygon',
+  8453: 'Base',
+  31337: 'a local chain',
+  42161: 'Arbitrum One',
+  11155111: 'Sepolia',
+}
+
 export const words = {
   connect: (wallet: string) => `Connect ${wallet}`,
   wallet: 'wallet',
-  place: (contract: string, chain: string) => `${contract}, chain ${chain}`,
+  place: (contract: string, chain: string) => `${contract} on ${CHAINS[chain] ?? `chain ${chain}`}`,
   all: 'All',
   allNodes: 'all nodes, all they hold',
-  node: (id: string) => `node #${id}`,
+  node: (id: string) => `node ${id}`,
   noAccount: 'The wallet shares no account.',
   noContract: 'There is no contract at this address on the wallet’s chain.',
   wrongTo: 'This is not an address, or its checksum is wrong.',

@@ -1,10 +1,18 @@
 // Copies a text and says so, on screen and to screen readers.
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { Facts } from './page.tsx'
 
-export function CopyButton({ text, what }: { text: string; what: string }) {
+interface CopyButtonProps {
+  text: string
+  what: string
+  className?: string
+  /** What the button says, if its sign is not enough. */
+  children?: ReactNode
+}
+
+export function CopyButton({ text, what, className = 'copy', children }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   useEffect(() => {
     if (state === 'idle') return
@@ -18,8 +26,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     )
   const label = { idle: fill(ui.copy.copy, { what }), copied: ui.copy.copied, failed: ui.copy.failed }[state]
   return (
-    <button type="button" className={`copy ${state}`} onClick={copy} aria-label={label} title={label}>
-      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+    <button type="button" className={`${className} ${state}`} onClick={copy} aria-label={label} title={label}>
+      {children}
+      <svg className="sheets" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         {state === 'copied' ? <path d="M3 8.5l3.2 3.2L13 5" /> : <path d="M6 2.5h6.5V10M3.5 5.5H10v8H3.5z" />}
       </svg>
       <span role="status" className="visually-hidden">

@@ -11,6 +11,7 @@ import {
   fewFigures,
   localTime,
   relativeTime,
+  sentenceCase,
   short,
   shortEther,
   untilTime,
@@ -128,15 +129,22 @@ export function Turn({ at }: { at: Date | null }) {
   if (at === null) return <span className="none">–</span>
   return (
     <time dateTime={at.toISOString()} title={everyTime(at)}>
-      {lateInWords(at, now) ?? relativeTime(at, now)}
+      {turnInWords(at, now)}
     </time>
   )
 }
 
-/** "due 2 minutes ago"; null unless the turn is late. */
+/** "in 3 hours", "any moment", "due 2 minutes ago". */
+function turnInWords(at: Date, now: number): string {
+  const ahead = relativeTime(at, now)
+  return lateInWords(at, now) ?? (ahead === ui.time.now ? ui.time.soon : ahead)
+}
+
+/** "due 2 minutes ago", or "any moment"; null unless the turn is late. */
 function lateInWords(at: Date, now: number): string | null {
+  if (at.getTime() > now) return null
   const ago = relativeTime(at, now)
-  return at.getTime() < now && ago !== ui.time.now ? fill(ui.time.due, { ago }) : null
+  return ago === ui.time.now ? ui.time.soon : fill(ui.time.due, { ago })
 }
 
 /** The time left until a turn, updated every second. If the turn is late, the time since it was due. */
@@ -211,7 +219,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'calm'
 
 /** A state as a word, with a colour, and an icon for those who cannot see the colour. */
 export function Mark({ tone, children }: { tone: Tone; children: ReactNode }) {
-  return <span className={`mark ${tone}`}>{children}</span>
+  return <span className={`mark ${tone}`}>{typeof children === 'string' ? sentenceCase(children) : children}</span>
 }
 
 /** One clock for all times on a page. */

@@ -1,5 +1,6 @@
 // The frame of all pages: navigation, a notice if the service is in trouble, and links to chain and contract.
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { Link, useLocation } from 'wouter'
 import { useDeployment, useHealth } from '../ledger.ts'
 import { useSite } from '../site.ts'
@@ -8,7 +9,7 @@ import { ui } from '../words/ui.ts'
 import { Boundary } from './boundary.tsx'
 import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
-import { Search } from './search.tsx'
+import { Lens, Search } from './search.tsx'
 import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
@@ -19,46 +20,94 @@ const PLACES = [
   ['/owner', 'owner', /^\/owner/],
 ] as const
 
+/** The operator's pages, which have a header of their own. */
+const CONSOLE = /^\/console/
+
 export function Layout({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <Top />
+      <main id="main" className="width">
+        {children}
+      </main>
+      <Bottom />
+    </>
+  )
+}
+
+/** Above the page's content. */
+export function Top() {
   const [location] = useLocation()
   // On a phone, a button opens the search; on a desktop it is always there.
   const [finds, setFinds] = useState(false)
+  const isConsole = CONSOLE.test(location)
   return (
     <>
       <a className="skip" href="#main">
         {ui.page.skip}
       </a>
-      <header className={finds ? 'top finds' : 'top'}>
+      <header className={`top${finds ? ' finds' : ''}${isConsole ? ' own' : ''}`}>
         <div className="width">
           <Brand />
-          <nav aria-label={ui.page.pages}>
-            {PLACES.map(([path, name, here]) => (
-              <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
-                {ui.page[name]}
-              </Link>
-            ))}
-          </nav>
-          <Boundary>
-            <Search />
-          </Boundary>
-          <button
-            type="button"
-            className="button quiet round find"
-            aria-expanded={finds}
-            aria-controls="search"
-            aria-label={ui.search.open}
-            onClick={() => setFinds(!finds)}
-          >
-            <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
-              <path d="M10.5 10.5L14 14M7 12A5 5 0 1 1 7 2a5 5 0 0 1 0 10z" />
-            </svg>
-          </button>
+          {isConsole ? <ConsoleTop /> : <Places location={location} />}
+          {!isConsole && (
+            <button
+              type="button"
+              className="button quiet round find"
+              aria-expanded={finds}
+              aria-controls="search"
+              aria-label={ui.search.open}
+              onClick={() => setFinds(!finds)}
+            >
+              <Lens size={18} />
+            </button>
+          )}
           <ThemeButton />
         </div>
       </header>
-      <main id="main" className="width">
-        {children}
-      </main>
+    </>
+  )
+}
+
+function Places({ location }: { location: string }) {
+  return (
+    <>
+      <nav aria-label={ui.page.pages}>
+        {PLACES.map(([path, name, here]) => (
+          <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
+            {ui.page[name]}
+          </Link>
+        ))}
+      </nav>
+      <Boundary>
+        <Search />
+      </Boundary>
+    </>
+  )
+}
+
+/** The console's name and chain. The console adds whose key is in use. */
+function ConsoleTop() {
+  const { chain } = useSite()
+  return (
+    <>
+      <span className="note">{ui.page.console}</span>
+      <span className="mark calm">{chain}</span>
+      <div id="whose" className="whose" />
+    </>
+  )
+}
+
+/** Puts children into the console's header. */
+export function InConsoleTop({ children }: { children: ReactNode }) {
+  const place = document.getElementById('whose')
+  return place && createPortal(children, place)
+}
+
+/** Below the page's content. */
+export function Bottom() {
+  return (
+    <>
       <Boundary>
         <Alerts />
       </Boundary>
@@ -163,6 +212,9 @@ function Footer() {
               <OutLink href={termsUrl}>{ui.page.terms}</OutLink>
             </li>
           )}
+          <li>
+            <a href="/withdraw.html">{ui.page.withdraw}</a>
+          </li>
           <li>
             <a href="/docs">{ui.page.api}</a>
           </li>

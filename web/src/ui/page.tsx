@@ -1,5 +1,6 @@
 // The frame around every page: its title, its parts, and their headings in order.
-import { createContext, Fragment, type ReactNode, useContext, useEffect, useRef } from 'react'
+import { createContext, Fragment, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { useSite } from '../site.ts'
 import { Boundary } from './boundary.tsx'
 
@@ -13,12 +14,13 @@ interface PageProps {
   children: ReactNode
 }
 
-/** The heading of the page, which a part of the same name does not repeat. */
-const Heading = createContext<string | null>(null)
+/** The heading of the page, which a part of the same name does not repeat, and the place beside it for that part's buttons. */
+const Head = createContext<{ heading: string | null; aside: HTMLElement | null }>({ heading: null, aside: null })
 
 /** A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
+  const [aside, setAside] = useState<HTMLElement | null>(null)
   useEffect(() => {
     document.title = title === null ? name : `${title} · ${name}`
   }, [title, name])
@@ -28,9 +30,10 @@ export function Page({ title, heading, lead, children }: PageProps) {
         <div className="page-head">
           <h1 tabIndex={-1}>{heading ?? title}</h1>
           {lead && <p className="lead">{lead}</p>}
+          <div className="buttons" ref={setAside} />
         </div>
       )}
-      <Heading value={heading === undefined ? title : heading}>{children}</Heading>
+      <Head value={{ heading: heading === undefined ? title : heading, aside }}>{children}</Head>
     </>
   )
 }
@@ -58,20 +61,23 @@ interface SectionProps {
 /** A part of a page with its own heading. */
 export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const isNamed = useContext(Heading) === title
+  const head = useContext(Head)
+  const isNamed = head.heading === title
   useEffect(() => {
     if (takesFocus) heading.current?.focus()
   }, [takesFocus])
   return (
     <section className="card">
-      <header hidden={isNamed && !aside}>
-        {!isNamed && (
+      {isNamed ? (
+        head.aside && createPortal(aside, head.aside)
+      ) : (
+        <header>
           <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
             {title}
           </h2>
-        )}
-        {aside && <div className="buttons">{aside}</div>}
-      </header>
+          {aside && <div className="buttons">{aside}</div>}
+        </header>
+      )}
       <Boundary>{children}</Boundary>
     </section>
   )

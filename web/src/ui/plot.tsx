@@ -57,14 +57,23 @@ export function Plot({ points, what, since = null }: PlotProps) {
 
 /** Fewer bars would be as wide as walls. */
 const BARS_LEAST = 12
+/** Below fewer bars, two times would touch each other. */
+const MARKED_LEAST = 4
 
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]
   const highest = bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n)
   const isShort = bins.length < BARS_LEAST
-  const [start, middle, end] = [isShort ? undefined : bins[0], isShort ? bins[0] : bins[bins.length >> 1], bins.at(-1)]
+  const [first, last] = [bins[0], bins.at(-1)]
+  const marked =
+    bins.length < MARKED_LEAST ? [undefined, last] : isShort ? [first, last] : [first, bins[bins.length >> 1], last]
   return (
-    <Axes top={`${shortEther(highest)} ETH`} marks={[start, middle, end].map((bin) => bin?.from)} stepMs={binMs}>
+    <Axes
+      top={`${shortEther(highest)} ETH`}
+      marks={marked.map((bin) => bin?.from)}
+      from={Math.max(0, 1 - bins.length / BARS_LEAST)}
+      stepMs={binMs}
+    >
       <Bars
         least={BARS_LEAST}
         bars={bins.map(({ from, wei }) => ({
@@ -80,22 +89,24 @@ function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
 interface AxesProps {
   /** The value of the highest bar. */
   top: string
-  /** Times below the bars: at their start, their middle and their end. */
+  /** Times below the bars, from the first to the last. */
   marks: readonly (Date | undefined)[]
+  /** Where the first bar begins, as a share of the width. */
+  from?: number
   /** The time that a bar spans. */
   stepMs: number
   children: React.ReactNode
 }
 
 /** The frame around the bars: the highest value, and times in the browser's zone. */
-export function Axes({ top, marks, stepMs, children }: AxesProps) {
+function Axes({ top, marks, from = 0, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">
       <span className="note">{top}</span>
       {children}
-      <p className="note">
+      <p className="note" style={{ paddingLeft: `${from * 100}%` }}>
         {marks.map((at, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: three places that never move
+          // biome-ignore lint/suspicious/noArrayIndexKey: places that never move
           <span key={index} title={at && everyTime(at)}>
             {at && timeMark(at, stepMs)}
           </span>

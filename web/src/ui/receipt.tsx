@@ -1,10 +1,15 @@
 // A receipt: facts in rows, to print or save as a file.
+import { useState } from 'react'
+import { flushSync } from 'react-dom'
 import { ui } from '../words/ui.ts'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
 
 /** A row of the receipt. Rows without a value are left out. */
 export type ReceiptRow = readonly [name: string, value: string | null | undefined]
+
+/** How many rows come first, larger than the rest. */
+const FIRST = 3
 
 /** An address or a hash. */
 const HEX = /^0x[0-9a-f]+$/i
@@ -19,6 +24,11 @@ interface ReceiptProps {
 
 /** Shows the receipt, with the two ways to keep it: print and save. */
 export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  const print = () => {
+    flushSync(() => setIsOpen(true))
+    window.print()
+  }
   const filledRows = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
   const text = [title, ...filledRows.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
@@ -26,7 +36,7 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
       <header>
         <strong>{title}</strong>
         <div className="buttons">
-          <button type="button" className="button" onClick={() => window.print()}>
+          <button type="button" className="button" onClick={print}>
             {ui.receipt.print}
           </button>
           <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
@@ -34,10 +44,17 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
           </button>
         </div>
       </header>
-      <Facts of={Object.fromEntries(filledRows.map(([what, value]) => [what, <Value key={what} of={value} />]))} />
+      <Facts of={shown(filledRows.slice(0, FIRST))} />
+      <details className="checked" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary>{ui.receipt.details}</summary>
+        <Facts of={shown(filledRows.slice(FIRST))} />
+      </details>
     </section>
   )
 }
+
+const shown = (rows: readonly (readonly [name: string, value: string])[]) =>
+  Object.fromEntries(rows.map(([what, value]) => [what, <Value key={what} of={value} />]))
 
 /** A value. A hash is set in a smaller font, so that it fits in a line. */
 function Value({ of }: { of: string }) {

@@ -59,6 +59,7 @@ export function Search() {
   return (
     <search id="search">
       <form onSubmit={(event) => void find(event)}>
+        <Lens size={16} />
         <input name="sought" type="search" placeholder={ui.search.placeholder} aria-label={ui.search.label} />
       </form>
       <p role="status" className={why === null ? 'visually-hidden' : 'note'}>
@@ -67,3 +68,9 @@ export function Search() {
     </search>
   )
 }
+
+export const Lens = ({ size }: { size: number }) => (
+  <svg viewBox="0 0 16 16" width={size} height={size} aria-hidden="true">
+    <path d="M10.5 10.5L14 14M7 12A5 5 0 1 1 7 2a5 5 0 0 1 0 10z" />
+  </svg>
+)

@@ -42,6 +42,9 @@ interface TableProps<Row> {
   empty?: ReactNode
 }
 
+/** So few more rows are not worth a press. */
+const FEW = 5
+
 /** How many columns fit on a phone. */
 const SLIM_COLUMNS = 3
 
@@ -55,7 +58,7 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
   const sortedRows = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting])
-  const visibleRows = all ? sortedRows : sortedRows.slice(0, first)
+  const visibleRows = all || rows.length <= first + FEW ? sortedRows : sortedRows.slice(0, first)
   if (rows.length === 0 && empty !== undefined) return empty
   return (
     <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>

@@ -7,6 +7,8 @@ export const words = {
   why: 'Withdrawing needs no sign-in. Sign in only to record nodes that the ledger missed, or to release a payment that waits for you. Your wallet signs a text, which costs nothing and permits nothing.',
   signing: 'Sign in the wallet…',
   onlyLooking: 'Only looking? Every wallet has a <page>public page</page>.',
+  anyWallet: 'Or look up any wallet',
+  look: 'Look up',
   signedInAs: 'Signed in as {address}',
   signOut: 'Sign out',
   otherWallet:
@@ -32,9 +34,9 @@ export const words = {
   ended:
     'Your session has ended. Your entries stay, and you can withdraw without a session. Sign in again to see new balances.',
   kept: {
-    title: 'Without this service',
+    title: 'If this site disappears',
     why: 'Save <file>withdraw.html</file> to your own disk. If this service is ever gone, that file withdraws with your wallet alone. It contacts no server.',
-    digest: 'Its SHA-256:',
+    digest: 'Its SHA-256',
     theDigest: 'digest',
   },
   history: {

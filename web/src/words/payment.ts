@@ -107,7 +107,7 @@ export const words = {
     node: 'Node',
     tier: 'Tier',
     paid: 'Amount',
-    inWei: '{ether} ETH ({wei} wei)',
+    inEther: '{ether} ETH',
     paidBy: 'Paid by',
     time: 'Time',
     block: 'Block',

@@ -2,6 +2,7 @@
 export const ui = {
   time: {
     now: 'now',
+    soon: 'any moment',
     within: 'in {span}',
     due: 'due {ago}',
     days: { one: '{n} day', other: '{n} days' },
@@ -38,6 +39,8 @@ export const ui = {
     terms: 'Terms',
     api: 'API',
     operator: 'Operator',
+    console: 'Console',
+    withdraw: 'Withdraw without this site',
     chain: 'chain {id}',
     namedChain: '{name} (chain {id})',
   },
@@ -55,12 +58,12 @@ export const ui = {
     noNames: '{name} is not an address, and this chain has no names.',
     notAsked: 'We could not look up {name}. No wallet in this browser is on this chain, or it did not answer.',
     open: 'Search',
-    placeholder: 'Address, node 3, round 7, hash',
+    placeholder: 'Address, node 3, hash',
     label: 'Address, node or round by its number, or transaction hash',
   },
   theme: { label: 'Theme: {theme}', system: 'system', light: 'light', dark: 'dark' },
   dialog: { close: 'Close' },
-  receipt: { title: 'Receipt', print: 'Print', save: 'Save' },
+  receipt: { title: 'Receipt', print: 'Print', save: 'Save', details: 'Details' },
   signIn: { inTab: '(opens a tab)' },
   table: { all: 'Show all {n}' },
   chart: {

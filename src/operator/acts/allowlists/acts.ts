@@ -1,10 +1,12 @@
 // The operator's allowlists: wallets with the number of nodes that each may buy, identified by the root of a tree over them. A list can never change,
 // and has no effect until a tier names it. The operator may publish it. The route takes a short list, the command a file.
+
 import { inTransaction, type Pool } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
 import { insertAllowlist, insertAllowlistPart, publishAllowlist, readAllowlists } from '../../../db/sale/allowlists.ts'
 import { POSTED_ENTRIES_MAX } from '../../../domain/payers/allowlists.ts'
 import type { Hash } from '../../../domain/units.ts'
+import { counted } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type Actor, type OperatorRefusal, recordAct, refuseAct, refuseField } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
@@ -90,10 +92,13 @@ export async function enterList(
 }
 
 export function enteredInWords({ dryRun, changed, ...preview }: EnteredList): string {
-  const { root, entries, allocated } = preview
+  const { root } = preview
   if (root === null) return problemsInWords(preview).join(' ')
-  return `${dryRun ? 'Valid, not entered' : changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
+  return `${dryRun ? 'Valid, not entered' : changed ? 'Entered' : 'No change'}: ${root}, ${sizeInWords(preview)}.`
 }
+
+export const sizeInWords = ({ entries, allocated }: Pick<ListPreview, 'entries' | 'allocated'>) =>
+  `${counted(entries, 'wallet')}, ${counted(allocated, 'node')} in all`
 
 /** What is wrong with a list, one problem a line. */
 export const problemsInWords = ({ badLines, duplicates, badChecksums, problems }: ListPreview): string[] => [
@@ -108,7 +113,7 @@ export const publishList = defineAct({
   summary: 'publish an allowlist: from then on anyone may read all of it',
   details: 'Anyone can then recompute its root, and check that a wallet is not on it. You cannot undo this.',
   examples: ['allowlists publish <root> --yes'],
-  asks: 'Publish all wallets of this list permanently?',
+  asks: 'Publish it?',
   fields: { root: field.hash('the list'), reason: field.REASON },
   change: async ({ sql, record }, { root }): Promise<{ root: Hash; changed: boolean } | OperatorRefusal> => {
     if (!(await readAllowlists(sql)).some((list) => list.root === root))
@@ -116,6 +121,12 @@ export const publishList = defineAct({
     const hasChanged = await publishAllowlist(sql, root)
     if (hasChanged) record({ action: 'allowlistPublished', subject: root })
     return { root, changed: hasChanged }
+  },
+  preview: async ({ root, changed }, _request, sql) => {
+    const list = (await readAllowlists(sql)).find((one) => one.root === root)
+    return changed && list
+      ? `Anyone may then read all of "${list.label}": ${sizeInWords(list)}. You cannot undo this.`
+      : 'No change: it is published already.'
   },
   says: ({ root, changed }) => (changed ? `Published: ${root}.` : 'No change.'),
 })

@@ -11,7 +11,7 @@ import { ChainFault } from '../../../ports/faults.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import * as field from '../../input.ts'
 
-const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
+const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01 12:00, in UTC unless it has a zone'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
 /** The requested start or end of a period. Time is in unix seconds. */

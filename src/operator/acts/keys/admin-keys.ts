@@ -1,8 +1,10 @@
 // The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to its maker; the ledger keeps its digest. A
 // key of the ledger cannot give another key more rights than it has. Keys of ADMIN_KEY and the command line may give everything.
+
 import * as keys from '../../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../../db/operator/passkeys.ts'
+import { counted } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type EnvironmentKeys, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
@@ -97,6 +99,7 @@ export const revokeKey = defineAct({
       await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...detail })
       return { id, label, revoked: true }
     }),
+  preview: ({ id, label }) => `Key ${id} of ${label} stops working.`,
 })
 
 /** For use after a theft or a restore. Keys of ADMIN_KEY remain valid. */
@@ -117,4 +120,6 @@ export const revokeAllKeys = defineAct({
         await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
       return after
     }),
+  preview: ({ revoked, passkeys, invitations }) =>
+    `${counted(revoked, 'key')}, ${counted(passkeys, 'passkey')} and ${counted(invitations, 'invitation')} stop working.`,
 })

@@ -73,6 +73,7 @@ export const revokeInvitation = defineAct({
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
+  preview: ({ id, label }) => `Invitation ${id} of ${label} can no longer create a passkey.`,
   says: 'Revoked. It can no longer create a passkey.',
 })
 
@@ -97,4 +98,5 @@ export const revokePasskey = defineAct({
       await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...detail })
       return { id, label, revoked: true }
     }),
+  preview: ({ id, label }) => `Passkey ${id} of ${label} and its sessions stop working.`,
 })

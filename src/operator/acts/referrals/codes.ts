@@ -3,6 +3,7 @@
 import type { Sql } from '../../../db/core/sql.ts'
 import { insertReferral, type ReferralTerms, type ReferralVersion, readReferrals } from '../../../db/sale/referrals.ts'
 import { COMMISSION_BPS_MAX, codeOf, WAIT_SEC_MAX } from '../../../domain/payers/referrals.ts'
+import { inUtc } from '../../../lib/times.ts'
 import type { ChainRead, LedgerDb } from '../../../ports/contexts.ts'
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseField } from '../../act.ts'
 import { type Changing, defineAct, defineReading } from '../../define-act.ts'
@@ -40,13 +41,12 @@ export const listReferrals = defineReading({
   ],
 })
 
-/** The terms that all codes of a list share. */
+/** The terms that all codes of a list share; null keeps the current value, 0 means no limit. */
 const SHARED = {
-  opensAt: field.orNull(field.time('from when it counts, by block time; by default from the next block on')),
-  closesAt: field.orNull(field.time('until when it counts, by block time; by default forever')),
-  waitSec: field.orElse(
-    field.whole('for how long a commission waits after the mint, in seconds; by default not at all', 0, WAIT_SEC_MAX),
-    0,
+  opensAt: field.orNull(field.time('from when it counts, by block time; 0: from the next block on', 0)),
+  closesAt: field.orNull(field.time('until when it counts, by block time; 0: forever', 0)),
+  waitSec: field.orNull(
+    field.whole('for how long a commission waits after the mint, in seconds; 0: not at all', 0, WAIT_SEC_MAX),
   ),
   reason: field.REASON,
 }
@@ -68,13 +68,12 @@ export const registerReferral = defineAct({
   command: 'referrals register',
   summary: 'register a referral code, or give it a new version, from the next block on',
   details: `A payment that carries the code in its calldata (ERC-8021) earns the payee a commission once it is a node. Earlier payments keep
-the version of their block. To end a code, register it again with --closes-at.`,
+the version of their block. To end a code, register it again with --closes-at. Omitted terms stay as they are; a new code has none.`,
   examples: ['referrals register friends --payee <address> --commission-bps 500 --yes'],
   args: ['code'],
   fields: { ...ROW, ...SHARED },
   onChain: true,
-  asks: ({ code, payee, commissionBps, waitSec }) =>
-    `Register ${code}: ${commissionBps} bps to ${payee}, due ${waitSec ?? 0} s after the mint?`,
+  asks: 'Register it?',
   change: async (
     changing,
     { reason: _, ...terms },
@@ -84,6 +83,12 @@ the version of their block. To end a code, register it again with --closes-at.`,
     if (isOperatorRefusal(result)) return result
     const [one] = result.referrals
     return one ?? Promise.reject(new Error(`there is no code ${terms.code}`))
+  },
+  preview: async ({ referral }, _request, sql) => {
+    const former = (await readReferrals(sql)).find(
+      (one) => one.code === referral.code && one.version === referral.version - 1,
+    )
+    return `${changeInWords(referral, former)}. It counts from block ${referral.fromBlock} on.`
   },
   says: ({ changed, referral: { code, fromBlock } }) =>
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',
@@ -109,7 +114,7 @@ export const registerReferrals = defineAct({
   command: 'referrals add',
   summary: 'register the referral codes of a list, all or none',
   details: `Each row of the file is code,payee,commissionBps. A first line of column names (also: note) can give another order. Commas, semicolons or
-tabs separate the cells. Shows what changes, and asks. If a line is bad, the command shows it and registers nothing.`,
+tabs separate the cells. Omitted terms of a known code stay as they are. If a line is bad, the command shows it and registers nothing.`,
   examples: ['referrals add --file <codes-file> --wait-sec 604800 --yes'],
   fields: {
     rows: field.ofForm<string>(`lines of code,payee,commissionBps, up to ${CODES_MAX}`, {
@@ -131,13 +136,14 @@ tabs separate the cells. Shows what changes, and asks. If a line is bad, the com
   ): Promise<RegisteredReferrals | OperatorRefusal> => {
     const { codes, problems } = await readCodes(rows, ROW, CODES_MAX)
     if (problems.length > 0) return refuseField('invalid', 'rows', `has bad lines. ${problems.join(' ')}`)
-    const terms = codes.map((one) => ({ ...one, ...common }))
-    const { sql } = changing
-    const result = dryRun
-      ? (refuseTimes(terms) ?? { before: await readLatest(sql) })
-      : await register(changing, deps, terms)
+    const result = await register(
+      changing,
+      deps,
+      codes.map((one) => ({ ...one, ...common })),
+      dryRun,
+    )
     if (isOperatorRefusal(result)) return result
-    const { before } = result
+    const { before, terms } = result
     const first = terms.slice(0, SHOWN_MAX).map((one) => changeInWords(one, before.get(one.code)))
     const changed = terms.filter((one) => isChanged(one, before.get(one.code))).length
     return { dryRun, codes: codes.length, changed, first }
@@ -159,29 +165,54 @@ const changedTerms = (terms: ReferralTerms, before: ReferralTerms | undefined) =
 const isChanged = (terms: ReferralTerms, before: ReferralTerms | undefined) => changedTerms(terms, before).length > 0
 
 function changeInWords(terms: ReferralTerms, before: ReferralTerms | undefined): string {
-  const { code, commissionBps, payee } = terms
-  if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}`
-  const changes = changedTerms(terms, before).map((name) => `${name} ${before[name] ?? '-'} -> ${terms[name] ?? '-'}`)
+  const { code, commissionBps, payee, waitSec } = terms
+  if (!before) return `${code}: new, ${commissionBps / 100} % to ${payee}, due ${waitSec} s after the mint`
+  const shown = (of: ReferralTerms, name: (typeof TERMS)[number]) =>
+    name === 'opensAt' || name === 'closesAt' ? (of[name] === null ? '-' : inUtc(of[name])) : of[name]
+  const changes = changedTerms(terms, before).map((name) => `${name} ${shown(before, name)} -> ${shown(terms, name)}`)
   return `${code}: ${changes.join(', ') || 'no change'}`
 }
+
+/** The terms of a request, over what the code had. */
+const over = (
+  former: ReferralTerms | undefined,
+  { opensAt, closesAt, waitSec, ...terms }: Requested,
+): ReferralTerms => ({
+  ...terms,
+  opensAt: (opensAt ?? former?.opensAt) || null,
+  closesAt: (closesAt ?? former?.closesAt) || null,
+  waitSec: waitSec ?? former?.waitSec ?? 0,
+})
+type Requested = Omit<ReferralTerms, 'waitSec'> & { readonly waitSec: number | null }
 
 function refuseTimes(terms: readonly ReferralTerms[]): OperatorRefusal | null {
   const isWrong = terms.some(({ opensAt, closesAt }) => opensAt !== null && closesAt !== null && closesAt <= opensAt)
   return isWrong ? refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`) : null
 }
 
-/** Gives each code a version with these terms, unless it has them. `before`: the latest versions until then, by code. */
+interface Registration {
+  referrals: RegisteredReferral[]
+  /** The latest versions until then, by code. */
+  before: ReadonlyMap<string, ReferralVersion>
+  /** The terms of each code from then on. */
+  terms: ReferralTerms[]
+}
+
+/** Gives each code a version with these terms, unless it has them. A dry run only reads. */
 async function register(
   { sql, actor, record }: Changing,
   deps: LedgerDb & ChainRead,
-  terms: readonly ReferralTerms[],
-): Promise<{ referrals: RegisteredReferral[]; before: ReadonlyMap<string, ReferralVersion> } | OperatorRefusal> {
+  requested: readonly Requested[],
+  dryRun = false,
+): Promise<Registration | OperatorRefusal> {
+  if (!dryRun) await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
+  // This locks the cursor, so that no payment in a later block is stored before these versions.
+  const fromBlock = dryRun ? 0 : (await readNow(deps, sql)).number + 1
+  const before = await readLatest(sql)
+  const terms = requested.map((one) => over(before.get(one.code), one))
   const refusal = refuseTimes(terms)
   if (refusal) return refusal
-  await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-  // This locks the cursor, so that no payment in a later block is stored before these versions.
-  const fromBlock = (await readNow(deps, sql)).number + 1
-  const before = await readLatest(sql)
+  if (dryRun) return { referrals: [], before, terms }
   const newTerms = terms.filter((one) => isChanged(one, before.get(one.code)))
   for (const one of newTerms) {
     const former = before.get(one.code)
@@ -194,5 +225,5 @@ async function register(
     const referral = now.get(one.code)
     return referral ? { referral, changed: newTerms.includes(one) } : []
   })
-  return { referrals, before }
+  return { referrals, before, terms }
 }

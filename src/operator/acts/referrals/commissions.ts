@@ -8,13 +8,14 @@ import { insertRefund, type Refund, readRefundsBy } from '../../../db/payments/r
 import { type DueCommission, readBelievedMints, readDueCommissions } from '../../../db/reads/commissions.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../../db/sale/referrals.ts'
-import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
+import { type Address, counted, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
 import { compareBlock } from '../../../mending/compare.ts'
 import type { ChainRead } from '../../../ports/contexts.ts'
 import { orNull } from '../../../ports/faults.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
+import { firstOf } from '../in-words.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
 import { AGAIN } from '../refunds/prepare-many.ts'
@@ -63,6 +64,7 @@ export const listCommissions = defineReading({
     'earnedWei',
     'takenBackWei',
     'paidWei',
+    'notFinalWei',
     'waitingWei',
     'believedWei',
     'dueWei',
@@ -85,9 +87,10 @@ function noteOf(
   lines: readonly DueCommission[],
   { note, trustsOne, again }: CommissionHorizon & { again: boolean },
 ): string | null {
-  const sumIn = (name: 'waitingWei' | 'believedWei') => lines.reduce((sum, line) => sum + line[name], 0n)
-  const [waitingWei, believedWei] = [sumIn('waitingWei'), sumIn('believedWei')]
-  const ether = `${inEther(believedWei)} ether`
+  const sumIn = (name: 'notFinalWei' | 'waitingWei' | 'believedWei') =>
+    lines.reduce((sum, line) => sum + line[name], 0n)
+  const [notFinalWei, waitingWei, believedWei] = [sumIn('notFinalWei'), sumIn('waitingWei'), sumIn('believedWei')]
+  const ether = `${inEther(believedWei)} ETH`
   const single = trustsOne
     ? `${ether} was earned by mints that only one provider reports.`
     : `${ether} waits: only one provider reports the mints that earned it. Try again once another provider answers.`
@@ -97,7 +100,8 @@ function noteOf(
     : 'Left out, because earlier files pay it'
   const notes = [
     note,
-    waitingWei > 0n ? `${inEther(waitingWei)} ether waits for the time that its codes set.` : null,
+    notFinalWei > 0n ? `${inEther(notFinalWei)} ETH waits until the blocks of its mints are final.` : null,
+    waitingWei > 0n ? `${inEther(waitingWei)} ETH waits for the time that its codes set.` : null,
     believedWei > 0n ? single : null,
     earlierFiles.length > 0 ? `${filedEarlier}: ${earlierFiles.map(filedInWords).join(', ')}.` : null,
   ]
@@ -105,7 +109,7 @@ function noteOf(
 }
 
 const filedInWords = ({ code, filedWei, fileMadeAt }: DueCommission) =>
-  `${code} (${inEther(filedWei)} ether, ${fileMadeAt})`
+  `${code} (${inEther(filedWei)} ETH, ${fileMadeAt})`
 
 /** What a file pays for a line: what is due, without what an earlier file pays. */
 const payOf = ({ dueWei, filedWei }: DueCommission, again: boolean): bigint => (again ? dueWei : dueWei - filedWei)
@@ -115,13 +119,6 @@ const toPay = (lines: readonly DueCommission[], again: boolean) => lines.filter(
 /** The sum of a file. Overpaid codes do not reduce it. */
 const sumOf = (lines: readonly DueCommission[], again: boolean): bigint =>
   toPay(lines, again).reduce((sum, line) => sum + payOf(line, again), 0n)
-
-/** What a file would pay at present. */
-export async function foreseeFile(deps: RefundDeps, again: boolean): Promise<CommissionFile> {
-  const horizon = await readProven(deps)
-  const all = await readDueCommissions(deps.pool, horizon)
-  return { ...contentsOf(all, { ...horizon, again }), safeBatch: null }
-}
 
 async function readProven(deps: RefundDeps): Promise<CommissionHorizon> {
   const horizon = await readCommissionHorizon(deps)
@@ -136,8 +133,8 @@ const contentsOf = (all: readonly DueCommission[], request: CommissionHorizon & 
 })
 
 /** A file's contents in words. */
-export const fileInWords = ({ commissions, sendNowWei, note }: CommissionFile): string =>
-  [`It pays ${inEther(sendNowWei)} ether for ${commissions.length} codes.`, note].filter(Boolean).join(' ')
+const fileInWords = ({ commissions, sendNowWei, note }: CommissionFile): string =>
+  [`It pays ${inEther(sendNowWei)} ETH for ${counted(commissions.length, 'code')}.`, note].filter(Boolean).join(' ')
 
 export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
@@ -170,6 +167,10 @@ transaction for each code with "referrals paid".`,
       return { ...contents, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
+  preview: (file, { again }) => [
+    ...firstOf(file.commissions.map((line) => `${line.code}: ${inEther(payOf(line, again))} ETH to ${line.payee}`)),
+    fileInWords(file),
+  ],
   says: fileInWords,
 })
 
@@ -199,10 +200,13 @@ if a Safe made it, the provider's trace has to show that. One transfer proves on
   examples: ['referrals paid friends --tx-hash <refund> --yes'],
   fields: PAID,
   onChain: true,
-  asks: 'Record that it was paid?',
+  asks: 'Record it?',
   run: recordPaid,
-  says: ({ changed, valueWei, payee }) =>
-    changed ? `Recorded: ${inEther(valueWei)} ether to ${payee}.` : 'No change.',
+  preview: ({ changed, code, valueWei, payee, txHash }) =>
+    changed
+      ? `${code}: ${inEther(valueWei)} ETH to ${payee} counts as paid by ${txHash}.`
+      : 'No change: it is recorded.',
+  says: ({ changed, valueWei, payee }) => (changed ? `Recorded: ${inEther(valueWei)} ETH to ${payee}.` : 'No change.'),
 })
 
 async function recordPaid(

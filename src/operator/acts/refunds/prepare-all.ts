@@ -2,13 +2,13 @@
 // preview's sum. Each payment is judged and held as if it were the only one. It sends nothing and never could.
 import { type HeldPayment, readHeldBefore } from '../../../db/payments/refunds.ts'
 import { DECIDABLE_REASONS } from '../../../domain/judgement.ts'
-import { inEther } from '../../../domain/units.ts'
+import { counted, inEther } from '../../../domain/units.ts'
 import { inUtc } from '../../../lib/times.ts'
 import { type Actor, fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { type PrepareDeps, readHorizon } from './prepare.ts'
-import { AGAIN, type OneOfMany, prepareRows, previewRows } from './prepare-many.ts'
+import { AGAIN, eachInWords, type OneOfMany, prepareRows, previewRows, sendInWords } from './prepare-many.ts'
 import { batchesOf, type SafeBatch, TRANSFERS_MAX } from './safe-batch.ts'
 
 /** How many payments one act prepares: each takes up to 30 round trips to the database, and a request has 30 seconds. */
@@ -58,6 +58,7 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
   check: ({ dryRun, sumWei }, { complain }) => {
     if (!dryRun && sumWei === null) complain('sumWei', `is required without ${fieldNamed('dryRun')}`, 'missing')
   },
+  asks: 'Prepare these refunds?',
   makesFiles: () => true,
   proposedAs: 'prepareAllRefunds',
   // What is prepared already gives away nothing more, unless another file pays it again.
@@ -67,49 +68,24 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
     return sumOf(payments.filter(({ isPrepared }) => request.again || !isPrepared))
   },
   run: prepareAll,
+  preview: async (result, _request, sql) => [...(await eachInWords(sql, result.results)), ...allInWords(result)],
   says: (result) => allInWords(result).join(' '),
 })
 
 /** The outcome, one fact a line: what is held, what may be sent, and what is in no file and why. */
 export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remaining, ...of }: AllPrepared): string[] {
-  const { sendNowWei, fileCount, results } = of
+  const { fileCount } = of
   const times =
     oldestAt === null || newestAt === null ? '' : `, paid from ${toTheMinute(oldestAt)} to ${toTheMinute(newestAt)}`
-  const heldLine = `${count} ${dryRun ? 'would be held' : 'are held'} for their refunds, ${inEther(sumWei)} ether in all${times}.`
-  const files = fileCount === 1 ? 'in one file' : `in ${fileCount} files`
-  const others = Map.groupBy(results, whyInNoFile)
-  others.delete(null)
+  const held = counted(count, dryRun ? 'payment would be' : 'payment is', dryRun ? 'payments would be' : 'payments are')
   return [
-    heldLine,
-    `Of it ${inEther(sendNowWei)} ether may be sent now${fileCount > 0 ? `, ${files}` : ''}.`,
-    ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
-    ...(remaining > 0 ? [`${remaining} more remain: repeat this for them.`] : []),
+    `${held} held for ${count === 1 ? 'its refund' : 'their refunds'}, ${inEther(sumWei)} ETH in all${times}.`,
+    ...sendInWords(of, fileCount),
+    ...(remaining > 0 ? [`${counted(remaining, 'more remains', 'more remain')}: repeat this for the rest.`] : []),
   ]
 }
 
 const toTheMinute = (time: string) => inUtc(Math.floor(Date.parse(time) / 60_000) * 60)
-
-/** How many reasons the outcome tells, and how many payments of each it names. */
-const REASONS_MAX = 6
-const NAMED_MAX = 3
-
-/** Why no file pays it: a sentence; null if one does. */
-function whyInNoFile({ refusal, prepared, from, valueWei }: OneOfMany): string | null {
-  if (refusal !== null || prepared === null) return refusal ?? 'It was not prepared.'
-  const { mayStillMint, isPaymentFinal, sendNow } = prepared
-  if (mayStillMint) return 'A mint that was signed before may still be executed: try again later.'
-  if (!isPaymentFinal) return 'The block is not final yet: try again later.'
-  if (!sendNow) return 'Only one provider reports who paid: try again later.'
-  if (from === null) return 'No payer is proven: attribute the payment first.'
-  return valueWei === 0n ? 'It has no value.' : null
-}
-
-function groupInWords(those: readonly OneOfMany[]): string {
-  const sum = those.reduce((wei, { valueWei }) => wei + (valueWei ?? 0n), 0n)
-  const names = those.slice(0, NAMED_MAX).map(({ payment }) => payment)
-  const more = those.length > NAMED_MAX ? ' and others' : ''
-  return `${those.length}${sum > 0n ? `, ${inEther(sum)} ether` : ''} (payments ${names.join(', ')}${more})`
-}
 
 const sumOf = (payments: readonly HeldPayment[]): bigint => payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
 

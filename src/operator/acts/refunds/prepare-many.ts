@@ -1,12 +1,14 @@
 // The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
 // be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
-import { inTransaction, inUndoneTransaction } from '../../../db/core/sql.ts'
+import { inTransaction, inUndoneTransaction, type Sql } from '../../../db/core/sql.ts'
 import { sumOfPayments, sumToPrepare } from '../../../db/operator/sums.ts'
-import { type Address, inEther, type Wei } from '../../../domain/units.ts'
+import { readInBrief } from '../../../db/payments/decisions.ts'
+import { type Address, counted, inEther, type Wei } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
+import { firstOf, groupInWords, nameOf, paidBackInWords } from '../in-words.ts'
 import { findRows, keysOf, lockTogether, PAYMENTS, type RowNamed } from '../payments.ts'
 import {
   noteFile,
@@ -58,9 +60,58 @@ export const prepareRefunds = defineGuardedAct({
   // What is prepared already gives away nothing more, unless another file pays it again.
   sum: (sql, { payments, again }) => (again ? sumOfPayments : sumToPrepare)(sql, keysOf(payments)),
   run: prepareEach,
-  says: ({ results, sendNowWei }) =>
-    `${results.filter(({ refusal }) => refusal === null).length} of ${results.length} are held for their refunds. Send ${inEther(sendNowWei)} ether of it now.`,
+  preview: async ({ results, sendNowWei, safeBatch }, _request, sql) => [
+    ...(await eachInWords(sql, results)),
+    ...sendInWords({ results, sendNowWei }, safeBatch === null ? 0 : 1),
+  ],
+  says: ({ results, sendNowWei }) => {
+    const count = results.filter(({ refusal }) => refusal === null).length
+    return `${count} of ${results.length} held for refund. Send ${inEther(sendNowWei)} ETH of it now.`
+  },
 })
+
+/** One of several payments, for people: who paid how much, and what happens to it. */
+export function oneInWords({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {
+  if (valueWei === null || prepared === null) return `Payment ${payment}: ${refusal}`
+  return `${nameOf({ id: prepared.id, from, valueWei })}: ${prepared.says}`
+}
+
+/** The payments, for a question: the first of them, and what looks refunded already. */
+export async function eachInWords(sql: Sql, results: readonly OneOfMany[]): Promise<string[]> {
+  const briefs = await readInBrief(
+    sql,
+    results.flatMap(({ prepared }) => prepared?.id ?? []),
+  )
+  return [...firstOf(results.map(oneInWords)), ...firstOf(briefs.flatMap(paidBackInWords))]
+}
+
+/** What may be sent now, and what is in no file and why. */
+export function sendInWords(
+  { results, sendNowWei }: Pick<PreparedRefunds, 'results' | 'sendNowWei'>,
+  fileCount: number,
+): string[] {
+  const others = Map.groupBy(results, whyInNoFile)
+  others.delete(null)
+  const files = fileCount === 0 ? '' : `, in ${counted(fileCount, 'file')}`
+  return [
+    `Of it ${inEther(sendNowWei)} ETH may be sent now${files}.`,
+    ...[...others].slice(0, REASONS_MAX).map(([why, those]) => `In no file: ${groupInWords(those)}. ${why}`),
+  ]
+}
+
+/** How many reasons the outcome tells. */
+const REASONS_MAX = 6
+
+/** Why no file pays it: a sentence; null if one does. */
+function whyInNoFile({ refusal, prepared, from, valueWei }: OneOfMany): string | null {
+  if (refusal !== null || prepared === null) return refusal ?? 'It was not prepared.'
+  const { mayStillMint, isPaymentFinal, sendNow } = prepared
+  if (mayStillMint) return 'A mint that was signed before may still be executed: try again later.'
+  if (!isPaymentFinal) return 'The block is not final yet: try again later.'
+  if (!sendNow) return 'Only one provider reports who paid: try again later.'
+  if (from === null) return 'No payer is proven: attribute the payment first.'
+  return valueWei === 0n ? 'It has no value.' : null
+}
 
 async function prepareEach(
   deps: PrepareDeps,

@@ -40,7 +40,8 @@ import {
   type SignerAddresses,
 } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
-import { filedInWords, lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
+import { filedInWords, nameOf, paidBackInWords, readBrief, warningsOf } from '../in-words.ts'
+import { lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
 
 export type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules & TrustRules> & Logging
 export type PrepareDeps = RefundDeps & SignerAddresses
@@ -77,7 +78,7 @@ before may still land until the time that the command prints. Send nothing until
   examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
   fields: PAYMENT_ACT,
   onChain: true,
-  asks: 'Prepare the refund? The service then signs no mint for it.',
+  asks: 'Prepare the refund?',
   proposedAs: 'prepareRefund',
   // The second preparation of a refund gives away nothing more, so it counts as 0.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
@@ -87,6 +88,10 @@ before may still land until the time that the command prints. Send nothing until
     const first = await prepare()
     const outcome = (await proveSenderOf(deps, first)) ? await prepare() : first
     return isOperatorRefusal(outcome) ? outcome : outcome.answer
+  },
+  preview: async ({ id, says }, _request, sql) => {
+    const payment = await readBrief(sql, id)
+    return [`${nameOf(payment)}: the service signs no mint for it. ${says}`, ...paidBackInWords(payment)]
   },
   says: (result) => result.says,
 })
@@ -215,7 +220,7 @@ export const cancelRefund = defineGuardedAct({
   summary: 'cancel a prepared refund: the payment returns to its earlier state, or the service judges it again',
   examples: ['payments refund-cancel <refunding> --yes'],
   fields: PAYMENT_ACT,
-  asks: 'Cancel its refund and restore its earlier state?',
+  asks: 'Cancel its refund?',
   proposedAs: 'cancelRefund',
   sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
   change: async ({ sql, actor, record }, { payment: key }): Promise<CancelledRefund | OperatorRefusal> => {
@@ -233,9 +238,15 @@ export const cancelRefund = defineGuardedAct({
     record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
     return { id: payment.id, txHash: payment.txHash, ...after, fileMadeAt: await readFirstFile(sql, payment.ref) }
   },
-  says: ({ status, reason, fileMadeAt }) =>
-    [`It is ${status}${reason ? ` (${reason})` : ''}.`, ...filedInWords({ fileMadeAt })].join(' '),
+  preview: async (result, _request, sql) => {
+    const payment = await readBrief(sql, result.id)
+    return [`${nameOf(payment)}: no refund. ${stateInWords(result)}`, ...warningsOf(payment)]
+  },
+  says: (result) => [stateInWords(result), ...filedInWords(result)].join(' '),
 })
+
+const stateInWords = ({ status, reason }: CancelledRefund) =>
+  status === 'seen' ? 'The next pass judges it again.' : `It is ${status}${reason ? ` (${reason})` : ''}.`
 
 /**
  * The state of a payment once its refund is cancelled. If a pass had accepted it, we judge it again, because its wallet may be full by now. We also

@@ -19,6 +19,7 @@ import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '
 import { defineAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
+import { nameOf, readBrief } from '../in-words.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { lockPayment, PAYMENT, refuseNoSale } from '../payments.ts'
 import { type PrepareDeps, readHorizon, refundSafety } from './prepare.ts'
@@ -47,8 +48,13 @@ The service records it even if you sent it too early, and warns you.`,
   examples: ['payments refund <hash> --refund-tx-hash <refund> --yes'],
   fields: { payment: PAYMENT, refundTxHash: field.hash('the transaction of your refund'), reason: field.REASON },
   onChain: true,
-  asks: 'Record the refund? The payment then gets no node.',
+  asks: 'Record the refund?',
   run: recordRefund,
+  preview: async ({ id, alarm }, { refundTxHash }, sql) => {
+    const payment = await readBrief(sql, id)
+    const contradicts = alarm === null ? 'It gets no node.' : CONTRADICTS[alarm]
+    return `${nameOf(payment)} was refunded by ${refundTxHash}. ${contradicts}`
+  },
   says: ({ alarm, status }) =>
     alarm === null ? 'It is refunded.' : `The refund is recorded, and the payment is ${status}. ${CONTRADICTS[alarm]}`,
 })

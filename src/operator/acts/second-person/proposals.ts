@@ -95,6 +95,10 @@ export const confirmProposal = defineAct({
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: result.message })
       return refuseAct('conflict', `It can no longer be done. ${result.message}`)
     }),
+  preview: async ({ id, act, done }, _request, sql) => {
+    const proposal = await proposals.lockProposal(sql, id)
+    return `${proposal?.proposedBy} proposed: ${await actOf(act)?.previewText(sql, proposal?.input ?? {}, done)}`
+  },
   says: ({ act, done }) => `Confirmed. ${resultLine(actOf(act)?.operation ?? {}, done)}`,
 })
 
@@ -105,7 +109,7 @@ export const refuseProposal = defineAct({
   summary: 'refuse a proposal, or withdraw your own',
   examples: ['proposals refuse <proposal> --reason "too much" --yes'],
   fields: ANSWER,
-  asks: ({ id }) => `Refuse proposal ${id}?`,
+  asks: 'Refuse it?',
   run: (deps: LedgerDb, actor, request) =>
     answer(deps, actor, request, async (sql, { id, act, proposedBy }) => {
       await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
@@ -113,6 +117,10 @@ export const refuseProposal = defineAct({
       await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
       return { id, state: 'refused' }
     }),
+  preview: async ({ id }, _request, sql) => {
+    const proposal = await proposals.lockProposal(sql, id)
+    return `Proposal ${id} of ${proposal?.proposedBy} (${proposal?.act}) is not done.`
+  },
   says: 'Refused.',
 })
 

@@ -11,7 +11,7 @@ import * as field from '../../input.ts'
 const ruleInWords = ({ aboveWei }: { aboveWei: Wei | null }) =>
   aboveWei === null
     ? 'Off: nothing needs a second person.'
-    : `Above ${inEther(aboveWei)} ether a release or a refund needs a second person; terms and the payments wallet always do.`
+    : `Above ${inEther(aboveWei)} ETH a release or a refund needs a second person; terms and the payments wallet always do.`
 
 export const showSecondPerson = defineReading({
   path: 'second-person',
@@ -41,10 +41,7 @@ Raising the amount or switching the rule off needs a second person, too.`,
   check: ({ off, aboveWei }, { complain }) => {
     if (off === (aboveWei !== null)) complain(null, `give ${fieldNamed('aboveWei')} or ${fieldNamed('off')}, not both`)
   },
-  asks: ({ off, aboveWei }) =>
-    off
-      ? 'Switch the rule off?'
-      : `Require a second person above ${/^[0-9]+$/.test(`${aboveWei}`) ? `${aboveWei} wei` : aboveWei}?`,
+  asks: 'Set this rule?',
   proposedAs: 'setSecondPerson',
   // Lowering the amount needs no second person, because it makes the rule stricter.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,

@@ -1,36 +1,68 @@
 // The audit log: each act by the operator or the service, with the fields that it changed.
 import { Link } from 'wouter'
-import { HASH } from '../../format.ts'
+import { HASH, sentenceCase, short } from '../../format.ts'
 import { Empty } from '../../ui/states.tsx'
 import { listSection } from '../list.tsx'
 import { Changes, Pairs } from '../record.tsx'
-import { changesOf } from '../values.ts'
+import { changesOf, inUnits, inWords } from '../values.ts'
 
 /** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links says so. */
 function Subject({ of }: { of: string | null }) {
-  if (of === null) return <span className="none">–</span>
+  if (of === null) return null
   const text = (
-    <code translate="no" className="outcome">
-      {of}
+    <code translate="no" title={of}>
+      {/^0x/.test(of) ? short(of) : of}
     </code>
   )
   return HASH.test(of) ? <Link href={`/console/payments/${of}`}>{text}</Link> : text
 }
 
+/** So many fields are shown at once; more are behind a press. */
+const FIELDS_SHOWN = 2
+
 function Detail({ of: { before, after, reason, ...others } }: { of: Record<string, unknown> }) {
-  const changes = changesOf(before, after)
+  const changes = changesOf(before, after).filter((change) => change.after !== reason)
   const rest = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null))
-  return (
-    <div className="stack">
-      {typeof reason === 'string' && reason !== '' && <p className="whole">“{reason}”</p>}
+  const fields = [
+    ...changes.map(({ name, after: text }) => `${inWords(name)} ${text}`),
+    ...Object.entries(rest).map(([name, value]) => `${inWords(name)} ${inUnits(name, value)}`),
+  ].map((text) => text.replace(/ \(\d+ wei\)$/, ''))
+  const whole = (
+    <>
       {changes.length > 0 && <Changes changes={changes} />}
       {Object.keys(rest).length > 0 && <Pairs of={rest} />}
-    </div>
+    </>
+  )
+  return (
+    <>
+      {typeof reason === 'string' && reason !== '' && <p>“{reason}”</p>}
+      {fields.length > FIELDS_SHOWN ? (
+        <details>
+          <summary className="gist">
+            <span className="note">{fields.join(', ')}</span>
+          </summary>
+          {whole}
+        </details>
+      ) : (
+        whole
+      )}
+    </>
   )
 }
 
 export const Audit = listSection('audit', {
   title: 'Audit log',
   empty: <Empty title="Nothing yet.">Every action adds a row here.</Empty>,
-  cells: { subject: ({ subject }) => <Subject of={subject} />, detail: ({ detail }) => <Detail of={detail} /> },
+  hides: ['actor', 'subject', 'detail'],
+  cells: {
+    action: ({ action, actor, subject, detail }) => (
+      <>
+        <p>
+          <strong>{sentenceCase(inWords(action))}</strong> <Subject of={subject} />{' '}
+          <span className="note">by {actor}</span>
+        </p>
+        <Detail of={detail} />
+      </>
+    ),
+  },
 })

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { figure } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Address, Mark } from '../../ui/facts.tsx'
-import { Facts, Section } from '../../ui/page.tsx'
+import { Section } from '../../ui/page.tsx'
 import { Failed, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { download, type Statement, useAdmin } from '../admin.ts'
@@ -83,6 +83,7 @@ export function Books() {
   )
 }
 
+type Tiers = NonNullable<ReturnType<typeof useTiers>['data']>
 type Account = Statement['accounts'][number]
 const ACCOUNTS: readonly Column<Account>[] = [
   {
@@ -93,7 +94,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
       </>
     ),
   },
-  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Exact wei={openingWei} hinted /> },
+  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Exact wei={openingWei} /> },
   {
     heading: 'Movements',
     figure: true,
@@ -102,24 +103,64 @@ const ACCOUNTS: readonly Column<Account>[] = [
         ? 'none'
         : movements.map(({ what, count, wei }) => (
             <div key={what}>
-              {what} ({count}): <Exact wei={BigInt(wei)} hinted />
+              {what} ({count}): <Exact wei={BigInt(wei)} />
             </div>
           )),
   },
-  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} hinted /> },
-  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} hinted /> },
+  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} /> },
+  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} /> },
 ]
 
-/** An amount, and how many it is the sum of. */
-const Counted = ({ wei, count }: { wei: bigint; count: number }) => (
-  <>
-    {figure(count)}, <Exact wei={wei} />
-  </>
-)
+/** A line of the statement: how much of what, and of how many if it is a sum. */
+interface Line {
+  what: string
+  count?: number
+  wei: bigint
+}
+const TOTAL = 'Total sales'
+const LINES: readonly Column<Line>[] = [
+  { heading: 'In this month', cell: ({ what }) => (what === TOTAL ? <strong>{what}</strong> : what) },
+  { heading: 'Number', figure: true, cell: ({ count }) => count !== undefined && figure(count) },
+  { heading: 'Wei', figure: true, cell: ({ wei }) => <span className="note">{wei.toLocaleString()}</span> },
+  { heading: 'Amount', figure: true, cell: ({ wei }) => <Exact wei={wei} /> },
+]
+
+/** Who vouches for payments and turns. */
+const VOUCHED = {
+  proven: 'proven',
+  linked: 'checked, not confirmed by the chain yet',
+  agreed: 'on which providers agree',
+  believed: 'by the word of one provider',
+} as const
+
+function linesOf({ sales, totalSalesWei, assurance, happened, commissions, gasWei }: Statement, tiers: Tiers): Line[] {
+  return [
+    ...sales.map(({ tierId, count, valueWei }) => ({
+      what: `Sales of ${tiers.find(({ id }) => id === tierId)?.label ?? tierId ?? 'no tier'}`,
+      count,
+      wei: valueWei,
+    })),
+    { what: TOTAL, wei: totalSalesWei },
+    ...assurance.map(({ of, assurance: rest, count, wei }) => ({
+      what: `${of === 'turns' ? 'Turns' : 'Payments'} ${rest === null ? 'without evidence' : VOUCHED[rest]}`,
+      count,
+      wei: BigInt(wei),
+    })),
+    { what: 'Credited to nodes', wei: BigInt(happened.creditedWei ?? 0) },
+    { what: 'Withdrawn by owners', wei: BigInt(happened.withdrawnWei ?? 0) },
+    { what: 'Refunded', wei: BigInt(happened.refundedWei ?? 0) },
+    ...commissions.flatMap(({ code, count, earnedWei, takenBackWei, paidWei }) => [
+      { what: `Commissions of ${code}, earned`, count, wei: BigInt(earnedWei) },
+      { what: `Commissions of ${code}, refunded`, wei: BigInt(takenBackWei) },
+      { what: `Commissions of ${code}, paid`, wei: BigInt(paidWei) },
+    ]),
+    { what: 'Gas', wei: gasWei },
+  ]
+}
 
 function Figures({ statement }: { statement: Statement }) {
   const tiers = useTiers().data ?? []
-  const { period, sales, totalSalesWei, assurance, happened, commissions, accounts, balanced, gasWei } = statement
+  const { period, accounts, balanced } = statement
   return (
     <div className="stack detail">
       <p>
@@ -131,35 +172,12 @@ function Figures({ statement }: { statement: Statement }) {
           <Mark tone={balanced ? 'good' : 'bad'}>{balanced ? 'adds up to the wei' : 'does not add up'}</Mark>
         )}
       </p>
-      <Facts
-        of={{
-          ...Object.fromEntries(
-            sales.map(({ tierId, count, valueWei }) => [
-              `Sales of ${tiers.find(({ id }) => id === tierId)?.label ?? tierId ?? 'no tier'}`,
-              <Counted key={tierId} wei={valueWei} count={count} />,
-            ]),
-          ),
-          'Total sales': <Exact wei={totalSalesWei} />,
-          ...Object.fromEntries(
-            assurance.map(({ of, assurance: rest, count, wei }) => [
-              `${of === 'turns' ? 'Turns' : 'Payments'} ${rest ?? 'without evidence'}`,
-              <Counted key={`${of} ${rest}`} wei={BigInt(wei)} count={count} />,
-            ]),
-          ),
-          'Credited to nodes': <Exact wei={BigInt(happened.creditedWei ?? 0)} />,
-          'Withdrawn by owners': <Exact wei={BigInt(happened.withdrawnWei ?? 0)} />,
-          Refunded: <Exact wei={BigInt(happened.refundedWei ?? 0)} />,
-          ...Object.fromEntries(
-            commissions.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
-              `Commissions of ${code}`,
-              <span key={`${code} ${payee}`}>
-                {figure(count)}, earned <Exact wei={BigInt(earnedWei)} hinted />, refunded{' '}
-                <Exact wei={BigInt(takenBackWei)} hinted />, paid <Exact wei={BigInt(paidWei)} hinted />
-              </span>,
-            ]),
-          ),
-          Gas: <Exact wei={gasWei} />,
-        }}
+      <Table
+        caption="Sums of the month"
+        rows={linesOf(statement, tiers)}
+        keyOf={({ what }) => what}
+        columns={LINES}
+        first={100}
       />
       <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />
     </div>

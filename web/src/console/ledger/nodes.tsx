@@ -7,7 +7,7 @@ import { type UnpaidNode, useAdmin } from '../admin.ts'
 import { listSection } from '../list.tsx'
 
 export const Nodes = listSection('nodes/unpaid', {
-  title: 'Nodes without a payment',
+  title: 'Nodes',
   filter: {
     name: 'open',
     label: 'Which',
@@ -25,7 +25,7 @@ export const Nodes = listSection('nodes/unpaid', {
   empty: <Empty title="No node waits for a grant." />,
   hides: ['ref'],
   cells: {
-    nodeId: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
+    nodeId: ({ nodeId }) => <Link href={`/node/${nodeId}`}>Node {nodeId}</Link>,
     tierNo: ({ tierNo }) => <TierOf tierNo={tierNo} />,
     grant: ({ grant }) => <Grant grant={grant} />,
   },

@@ -8,7 +8,7 @@ import { listSection } from '../list.tsx'
 import { SafeFile } from '../safe-file.tsx'
 
 export const Proposals = listSection('proposals', {
-  title: 'Second person',
+  title: 'Approvals',
   aside: () => <SetRule />,
   note: <Rule />,
   empty: <Empty title="Nothing waits for a second person." />,

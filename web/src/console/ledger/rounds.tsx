@@ -8,7 +8,6 @@ import { Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Preview, useAdmin } from '../admin.ts'
-import { etherAndWei } from '../amounts.ts'
 import { Exact } from '../exact.tsx'
 import { columnsOf } from '../list.tsx'
 
@@ -43,6 +42,7 @@ export function RoundsConsole() {
 }
 
 function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Preview }) {
+  const turns = round.turns.map((turn) => ({ ...turn, isHeld: round.unbackedCohorts.includes(turn.cohort) }))
   return (
     <div className="stack">
       <dl className="tiles">
@@ -50,7 +50,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           {round.nodeCount.toLocaleString()} nodes
         </Figure>
         <Figure name="Would pay">
-          <Exact wei={round.totalWei} hinted />
+          <Exact wei={round.totalWei} />
         </Figure>
         <Figure
           name="Distributor holds"
@@ -62,14 +62,14 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
             )
           }
         >
-          <Exact wei={funds.balanceWei} hinted />
+          <Exact wei={funds.balanceWei} />
         </Figure>
-        <Figure name="The next 24 hours" note={nextDay.maxWei !== null && `at most ${etherAndWei(nextDay.maxWei)}`}>
+        <Figure name="The next 24 hours" note={nextDay.maxWei !== null && <AtMost wei={nextDay.maxWei} />}>
           {nextDay.minWei === null ? (
             <Amount wei={null} />
           ) : (
             <>
-              at least <Exact wei={nextDay.minWei} hinted />
+              at least <Exact wei={nextDay.minWei} />
             </>
           )}
         </Figure>
@@ -86,7 +86,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
       {round.turns.length > 0 && (
         <Table
           caption="Turns of the next round"
-          rows={round.turns}
+          rows={turns}
           keyOf={({ cohort, due }) => `${cohort} ${due.getTime()}`}
           columns={COLUMNS}
         />
@@ -95,14 +95,34 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
   )
 }
 
-const COLUMNS = columnsOf<Preview['round']['turns'][number]>([
-  ['group', 'cohort'],
-  ['tier', 'tierId', 'text'],
-  ['due', 'due', 'time'],
-  ['turns', 'count'],
-  ['nodes', 'nodeCount'],
-  ['each', 'amountWei'],
-])
+const AtMost = ({ wei }: { wei: bigint }) => (
+  <>
+    at most <Exact wei={wei} />
+  </>
+)
+
+/** A turn, and whether a node without a payment keeps its group from being credited. */
+type Turn = Preview['round']['turns'][number] & { isHeld: boolean }
+
+const COLUMNS = columnsOf<Turn>(
+  [
+    ['group', 'cohort'],
+    ['tier', 'tierId', 'text'],
+    ['due', 'due', 'time'],
+    ['turns', 'count'],
+    ['nodes', 'nodeCount'],
+    ['each', 'amountWei'],
+  ],
+  {
+    cells: {
+      cohort: ({ cohort, isHeld }) => (
+        <>
+          {cohort} {isHeld && <Mark tone="warn">not credited</Mark>}
+        </>
+      ),
+    },
+  },
+)
 
 function PauseButton() {
   const { data } = useHealth()

@@ -1,8 +1,8 @@
 // The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
-import { limitFigure } from '../../format.ts'
+import { HASH, limitFigure, short } from '../../format.ts'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
-import { Mark, Time, Unknown } from '../../ui/facts.tsx'
+import { Address, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -31,7 +31,7 @@ export function State() {
           {health.data ? <WorkerMark health={health.data} /> : <Unknown why="not known" />}
         </Figure>
         <Figure name="Distributor holds" note="for rounds and their gas">
-          <Exact wei={health.data?.distributorBalanceWei ?? null} hinted />
+          <Exact wei={health.data?.distributorBalanceWei ?? null} />
         </Figure>
         <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString()} nodes`}>
           {cover.data?.isSolvent === true && <Mark tone="good">solvent</Mark>}
@@ -64,10 +64,10 @@ function Budget() {
                   <Left count={budget.cohorts} isLow={budget.low.includes('cohorts')} />
                 </Figure>
                 <Figure name="Least for a turn" note="by the contract">
-                  <Exact wei={budget.floorWei} hinted />
+                  <Exact wei={budget.floorWei} />
                 </Figure>
                 <Figure name="Most for a turn" note="by the contract">
-                  <Exact wei={budget.ceilingWei} hinted />
+                  <Exact wei={budget.ceilingWei} />
                 </Figure>
               </dl>
               {budget.spent !== null && (
@@ -95,8 +95,8 @@ function Left({ count, isLow }: { count: number; isLow: boolean }) {
 
 function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
   if (health.halted) return <Mark tone="bad">halted</Mark>
-  if (health.stuck) return <Mark tone="bad">stuck at block {health.stuck.block}</Mark>
-  if (health.notSigning.length > 0) return <Mark tone="bad">no signature: {health.notSigning.join(', ')}</Mark>
+  if (health.stuck) return <Mark tone="bad">Stuck at block {health.stuck.block}</Mark>
+  if (health.notSigning.length > 0) return <Mark tone="bad">No signature: {health.notSigning.join(', ')}</Mark>
   if (health.paused) return <Mark tone="warn">paused</Mark>
   if (!health.distEnabled) return <Mark tone="calm">rounds off</Mark>
   return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
@@ -134,7 +134,9 @@ function outcomeInWords(outcome: Record<string, unknown>): string {
     ([name, value]) => !SHOWN_ELSEWHERE.includes(name) && !EMPTY.includes(asText(value)),
   )
   const part = ([name, value]: [string, unknown]) =>
-    name === 'reason' ? wordOf(value) : `${inWords(name)} ${wordOf(value)}`
+    name === 'reason'
+      ? wordOf(value)
+      : `${inWords(name)} ${HASH.test(String(value)) ? short(String(value)) : name.endsWith('Wei') ? inUnits(name, value) : wordOf(value)}`
   return fields.map(part).join(', ') || 'nothing to do'
 }
 const EMPTY = [NONE, '0', 'false', '[]']
@@ -148,7 +150,7 @@ const DRIFTS: readonly Column<Drift>[] = [
   {
     heading: 'What',
     cell: ({ kind, name, nodeId, cohort }) => {
-      if (nodeId !== undefined) return <Link href={`/node/${nodeId}`}>node #{nodeId}</Link>
+      if (nodeId !== undefined) return <Link href={`/node/${nodeId}`}>node {nodeId}</Link>
       return cohort === undefined ? inWords(name ?? kind) : `group ${cohort}`
     },
   },
@@ -206,9 +208,9 @@ function AgainstChain() {
             <p className="note">Followed to block {followed?.blockNumber.toLocaleString() ?? '–'}.</p>
             {wallets.map((wallet) => (
               <p className="note" key={wallet.address}>
-                The payments wallet {wallet.address}
+                The payments wallet <Address of={wallet.address} link={false} />
                 {wallet.closedBlock === null ? '' : ', closed since,'} is checked up to block{' '}
-                {wallet.auditedBlock?.toLocaleString() ?? '–'}. Its books have <Exact wei={wallet.bookedWei} hinted />.
+                {wallet.auditedBlock?.toLocaleString() ?? '–'}. Its books have <Exact wei={wallet.bookedWei} />.
               </p>
             ))}
             <Table

@@ -4,13 +4,12 @@ import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEthe
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Axes } from '../../ui/plot.tsx'
+import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { asText } from '../values.ts'
+import { asText, NONE } from '../values.ts'
 
 const RANGES = ['24h', '7d', '30d', '90d'] as const
 type Range = (typeof RANGES)[number]
@@ -52,19 +51,19 @@ function Plots({ trends }: { trends: Read }) {
   const newest = useMemo(() => [...bins].reverse(), [bins])
   return (
     <>
-      <Section title="Sales and held payments">
-        <Trend bins={bins} by={by} name="Sold" weiOf={({ sold }) => sold.valueWei} />
-        <Trend bins={bins} by={by} name="Held" weiOf={({ held }) => held.valueWei} />
+      <dl className="tiles">
+        <Trend bins={bins} name="Sold" weiOf={({ sold }) => sold.valueWei} />
+        <Trend bins={bins} name="Held" weiOf={({ held }) => held.valueWei} />
+        <Trend bins={bins} name="Gas of mints" weiOf={({ mintGas }) => mintGas.feeWei} />
+        <Trend bins={bins} name="Gas of rounds" weiOf={({ roundGas }) => roundGas.feeWei} />
+      </dl>
+      <Section title="Figures">
         <p className="note">
           <InAll of={bins} name="sold" says="became nodes" />, <InAll of={bins} name="held" says="are held" />,{' '}
           <InAll of={bins} name="refunded" says="are paid back" />,{' '}
           <InAll of={bins} name="dismissed" says="are dismissed" />. Counted by the time of their blocks, in their
           present state.
         </p>
-      </Section>
-      <Section title="Gas">
-        <Trend bins={bins} by={by} name="Mints" weiOf={({ mintGas }) => mintGas.feeWei} />
-        <Trend bins={bins} by={by} name="Rounds" weiOf={({ roundGas }) => roundGas.feeWei} />
         <p className="note">
           Mints took <Spent of={bins} name="mintGas" />, rounds <Spent of={bins} name="roundGas" />, others{' '}
           <Spent of={bins} name="otherGas" />.{' '}
@@ -74,8 +73,6 @@ function Plots({ trends }: { trends: Read }) {
           )}{' '}
           minted.
         </p>
-      </Section>
-      <Section title="Figures">
         <Table
           caption={`Figures by the ${by}, the newest first`}
           rows={newest}
@@ -88,27 +85,22 @@ function Plots({ trends }: { trends: Read }) {
   )
 }
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
-
 interface TrendProps {
   /** The bins, oldest first. */
   bins: readonly TrendBin[]
-  by: Step
   name: string
   weiOf: (of: Ledger) => bigint
 }
 
-/** One amount over time. A bin without a reading stays empty. */
-function Trend({ bins, by, name, weiOf }: TrendProps) {
-  const weis = bins.map(({ ledger }) => ledger && weiOf(ledger))
-  const highest = weis.reduce<bigint>((max, wei) => (wei !== null && wei > max ? wei : max), 0n)
-  const marks = [bins[0], bins[bins.length >> 1], bins.at(-1)].map((bin) => bin?.startAt)
+/** The sum of an amount, and its course in small. A bin without a reading stays empty. */
+function Trend({ bins, name, weiOf }: TrendProps) {
   return (
-    <figure className="chart trend">
-      <Axes top={`${name}, up to ${shortEther(highest)} ETH`} marks={marks} stepMs={STEP_MS[by]}>
+    <Figure name={name}>
+      <Exact wei={sumWei(bins, weiOf)} />
+      <div className="trend">
         <Bars
-          bars={bins.map(({ startAt }, index) => {
-            const wei = weis[index] ?? null
+          bars={bins.map(({ startAt, ledger }) => {
+            const wei = ledger && weiOf(ledger)
             const amount = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
             return {
               key: startAt.getTime(),
@@ -117,8 +109,8 @@ function Trend({ bins, by, name, weiOf }: TrendProps) {
             }
           })}
         />
-      </Axes>
-    </figure>
+      </div>
+    </Figure>
   )
 }
 
@@ -167,7 +159,8 @@ const NOT_KNOWN = 'not known'
 
 const wei = (of: (ledger: Ledger) => bigint) => ({
   figure: true,
-  cell: ({ ledger }: TrendBin) => (ledger ? <Exact wei={of(ledger)} hinted /> : <Unknown why={NOT_KNOWN} />),
+  cell: ({ ledger }: TrendBin) =>
+    !ledger ? <Unknown why={NOT_KNOWN} /> : of(ledger) === 0n ? NONE : <Exact wei={of(ledger)} />,
 })
 
 /** The start of a bin, in UTC and local time. */

@@ -15,6 +15,12 @@ const MEANS: Record<Mode, string> = {
   all: 'any contract',
 }
 
+const IN_FORCE: Record<Mode, string> = {
+  hold: 'The service holds each payment of a contract for you.',
+  proven: 'A contract may buy if it has signed in, is a known wallet, or is allowed below.',
+  all: 'Any contract may buy.',
+}
+
 export function ContractWalletsConsole() {
   const reading = useAdmin('contract-wallets')
   return (
@@ -51,9 +57,9 @@ function Modes({ mode, modes, knownWallets }: ContractWallets) {
   return (
     <div className="stack">
       <p>
-        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Contracts whose payments become nodes
-        automatically: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
+        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> {IN_FORCE[mode]}
       </p>
+      <p className="note">The list of known wallets is version {knownWallets}.</p>
       {modes.length > 0 && (
         <Table
           caption="Modes"

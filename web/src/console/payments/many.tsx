@@ -1,6 +1,6 @@
 // Decides several held payments at once. First previews what would happen to each, then shows what happened.
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { count, ether } from '../../format.ts'
+import { count, ether, shortEther } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { nearestTier } from '../../nearest.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -15,15 +15,13 @@ import type { Tiers } from './sentences.ts'
 interface DecideManyProps {
   /** The selected payments. */
   payments: readonly Payment[]
-  /** The payments that can be selected. */
-  open: readonly Payment[]
   choose: (payments: readonly Payment[]) => void
 }
 
 type Decision = 'release' | 'dismiss'
 
-/** The bar above the list, and its dialog. */
-export function DecideMany({ payments, open, choose }: DecideManyProps) {
+/** The bar above the list while payments are selected, and its dialog. */
+export function DecideMany({ payments, choose }: DecideManyProps) {
   const [request, setRequest] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
   const lacks = lacking('payments/decide')
   const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
@@ -32,29 +30,17 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
     choose([])
   }
   return (
-    <div className="bar">
-      <div className="buttons">
-        {payments.length < open.length && (
-          <button type="button" className="button quiet" onClick={() => choose(open)}>
-            Choose all shown
-          </button>
-        )}
-        {payments.length > 0 && (
-          <button type="button" className="button quiet" onClick={() => choose([])}>
-            Choose none
-          </button>
-        )}
-      </div>
+    <>
       {payments.length > 0 && (
-        <div className="buttons">
-          <span role="status">
-            {count(payments.length, 'payment')} chosen, {ether(sumWei)} ETH
+        <div className="notice chosen">
+          <span role="status" title={`${sumWei} wei`}>
+            {count(payments.length, 'payment')} chosen, {shortEther(sumWei)} ETH
           </span>
           {DECISIONS.map((decision) => (
             <button
               key={decision}
               type="button"
-              className={decision === 'dismiss' ? 'button danger' : 'button'}
+              className="button"
               disabled={lacks !== null}
               onClick={() => setRequest({ decision, payments })}
             >
@@ -70,7 +56,7 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
           <ManyForm decision={request.decision} payments={request.payments} close={close} />
         )}
       </Dialog>
-    </div>
+    </>
   )
 }
 

@@ -1,9 +1,9 @@
 // One payment with its evidence and the open decisions. Expanded in the list, and on its own page so that an alert can link to it.
 import { Link } from 'wouter'
-import { checksummed, short } from '../../format.ts'
+import { checksummed, short, shortEther } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
+import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
@@ -26,15 +26,22 @@ const isStopped = (status: string) => status === 'held' || status === 'ignored'
 /** The columns of a payment's line. */
 export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
 
+/** Headings above lines that are not a table's. Screen readers hear what a line says without them. */
+export const Heads = ({ of }: { of: readonly string[] }) => (
+  <div className="heads" aria-hidden="true">
+    {of.map((heading) => (
+      <span key={heading}>{heading}</span>
+    ))}
+  </div>
+)
+
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
   const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
   return (
     <>
-      <span title={`${valueWei} wei`}>
-        <Amount wei={valueWei} plain exact />
-      </span>
+      <span title={`${valueWei} wei`}>{shortEther(valueWei)} ETH</span>
       <span>
         {from === null ? (
           'not known'
@@ -44,7 +51,7 @@ export function PaymentLine({ payment }: RowProps) {
           </code>
         )}
       </span>
-      <span>{tier?.label ?? tierId ?? '–'}</span>
+      <span>{tier?.label ?? tierId ?? <span className="none">–</span>}</span>
       <span>
         <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
       </span>
@@ -96,7 +103,8 @@ export function PaymentDetail({ payment }: RowProps) {
           From: <Address of={payment.from} />,
           Transaction: <Hash of={payment.txHash} />,
           Tier: payment.tierId ?? <span className="none">none</span>,
-          Node: payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>#{payment.nodeId}</Link>,
+          Node:
+            payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>Node {payment.nodeId}</Link>,
           'This payment’s page': (
             <span className="nowrap">
               <Link href={path}>number {payment.id}</Link>

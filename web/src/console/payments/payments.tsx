@@ -7,11 +7,12 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { type Payment, type Read, useAdmin } from '../admin.ts'
+import { Menu } from '../menu.tsx'
 import { Choice, Pager, usePages } from '../pager.tsx'
 import { SafeFile } from '../safe-file.tsx'
 import { inWords } from '../values.ts'
 import { DecideMany } from './many.tsx'
-import { HEADINGS, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
+import { HEADINGS, Heads, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
 import { Search } from './search.tsx'
 import { reasonsOf, STATES } from './states.ts'
 
@@ -65,28 +66,31 @@ function List() {
               {mayChoose && (
                 <DecideMany
                   payments={payments.filter(({ id }) => selection.has(id))}
-                  open={payments.filter(isOpen)}
                   choose={(those) => setSelection(new Set(those.map(({ id }) => id)))}
                 />
               )}
               {payments.length === 0 ? (
                 <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />
               ) : (
-                <div className={mayChoose ? 'heads choosing' : 'heads'} aria-hidden="true">
-                  {HEADINGS.map((heading) => (
-                    <span key={heading}>{heading}</span>
-                  ))}
+                <div className={mayChoose ? 'choosable headed' : 'headed'}>
+                  {mayChoose && (
+                    <input
+                      type="checkbox"
+                      aria-label="Choose all shown"
+                      checked={payments.every(({ id }) => selection.has(id))}
+                      onChange={({ target }) =>
+                        setSelection(new Set(target.checked ? payments.map(({ id }) => id) : []))
+                      }
+                    />
+                  )}
+                  <Heads of={HEADINGS} />
                 </div>
               )}
               <ul className="rows lined">
-                {inOrder(payments, filter.status).map((payment) => (
-                  <PaymentRow
-                    key={payment.id}
-                    payment={payment}
-                    isChosen={selection.has(payment.id)}
-                    choose={mayChoose && isOpen(payment) ? () => setSelection(toggle(selection, payment.id)) : null}
-                  />
-                ))}
+                {inOrder(payments, filter.status).map((payment) => {
+                  const choose = mayChoose && isOpen(payment) ? () => setSelection(toggle(selection, payment.id)) : null
+                  return <PaymentRow key={payment.id} {...{ payment, choose }} isChosen={selection.has(payment.id)} />
+                })}
               </ul>
               <Pager place={place} next={nextCursor} />
             </>
@@ -121,7 +125,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
   const tiers = useTiers().data ?? []
   const reasons = reasonsOf(status)
   return (
-    <div className="buttons">
+    <div className="filters">
       <Choice
         label="State"
         value={status ?? 'any'}
@@ -191,10 +195,10 @@ function PaymentRow({ payment, isChosen, choose }: RowProps) {
 
 /** What the operator can do with all payments of a kind. */
 const OfMany = () => (
-  <>
+  <Menu label="More actions">
     <RefundAll />
     <DismissDust />
-  </>
+  </Menu>
 )
 
 function RefundAll() {

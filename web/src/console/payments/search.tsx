@@ -23,11 +23,15 @@ export function Search({ from, choose }: SearchProps) {
     if (text === '' || ADDRESS.test(text)) choose(text)
   }
   return (
-    <form className="inline" onSubmit={submit} key={from}>
-      <label className="field">
-        <span>Find by wallet, transaction or number</span>
-        <input name="find" defaultValue={from} placeholder="0x…" autoComplete="off" spellCheck="false" />
-      </label>
+    <form className="inline find-payment" onSubmit={submit} key={from}>
+      <input
+        name="find"
+        aria-label="Find by wallet, transaction or number"
+        defaultValue={from}
+        placeholder="Wallet, transaction or number"
+        autoComplete="off"
+        spellCheck="false"
+      />
       <button type="submit" className="button">
         Find
       </button>

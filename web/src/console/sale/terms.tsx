@@ -11,12 +11,11 @@ const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTi
 export function TermsConsole() {
   const reading = useAdmin('terms')
   return (
-    <Section title="Credit terms">
+    <Section title="Terms" aside={reading.data && <Acts terms={reading.data.terms} />}>
       <Shown reading={reading} lines={6}>
         {({ terms, ownersTransaction }) => (
           <div className="stack">
             {ownersTransaction && <ForTheOwner transaction={ownersTransaction} />}
-            <Acts terms={terms} />
             <Table
               caption="Credit terms"
               rows={[...terms].reverse()}
@@ -37,7 +36,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
   const form = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (
-    <div className="buttons">
+    <>
       <ActButton
         label="Preview terms"
         act="terms/preview"
@@ -62,7 +61,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
           danger
         />
       )}
-    </div>
+    </>
   )
 }
 

@@ -1,5 +1,6 @@
 // The tiers with their versions, and how to put them on and off sale.
-import { count, ether, exactTime, figure, plainEther, times } from '../../format.ts'
+import { columnOf } from '../../../../src/operator/columns.ts'
+import { ether, exactTime, figure, plainEther, shortEther, times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
@@ -7,8 +8,9 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Tier, useAdmin } from '../admin.ts'
-import { Exact } from '../exact.tsx'
 import { columnsOf } from '../list.tsx'
+import { Menu } from '../menu.tsx'
+import { Heads } from '../payments/payment.tsx'
 
 /** The current text of each field that a new version may change. */
 function presentOf({ versions }: Tier): Record<string, { was: string }> {
@@ -24,9 +26,19 @@ const usePublicTier = (tierId: string) => useTiers().data?.find(({ id }) => id =
 const STANDS = { open: 'on sale', upcoming: 'not open yet', soldOut: 'sold out', closed: 'not on sale' } as const
 const TONES = { open: 'good', upcoming: 'calm', soldOut: 'calm', closed: 'calm' } as const
 
-function Standing({ tier: { tierId, onSale } }: { tier: Tier }) {
+function Standing({ tier: { tierId, onSale, versions } }: { tier: Tier }) {
   const state = usePublicTier(tierId)?.state ?? (onSale ? 'open' : 'closed')
-  return <Mark tone={TONES[state]}>{STANDS[state]}</Mark>
+  const opensAt = versions.at(-1)?.opensAt ?? null
+  return (
+    <span>
+      <Mark tone={TONES[state]}>{STANDS[state]}</Mark>{' '}
+      {state === 'upcoming' && opensAt !== null && (
+        <span className="note">
+          opens <Time at={new Date(opensAt * 1000)} ahead />
+        </span>
+      )}
+    </span>
+  )
 }
 
 function Sold({ tier: { tierId, sold, supply } }: { tier: Tier }) {
@@ -74,11 +86,16 @@ export function TiersConsole() {
           all.length === 0 ? (
             <Empty title="No tier yet.">Nothing can be bought until there is one.</Empty>
           ) : (
-            <div className="stack">
-              {all.map((tier) => (
-                <TierVersions key={tier.tierId} tier={tier} />
-              ))}
-            </div>
+            <>
+              <div className="headed of-tiers">
+                <Heads of={HEADINGS} />
+              </div>
+              <ul className="rows lined of-tiers">
+                {all.map((tier) => (
+                  <TierRow key={tier.tierId} tier={tier} />
+                ))}
+              </ul>
+            </>
           )
         }
       </Shown>
@@ -90,21 +107,34 @@ const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date
 
 type Version = Tier['versions'][number]
 
-/** How the sale of a tier stands, and the terms of its newest version. Leaves out what is not bounded. */
-function Terms({
-  of: { priceWei, payoutBps, maxPerWallet, opensAt, opensAfter, closesAt, allowlist },
-  tier,
-}: TermsProps) {
+const HEADINGS = ['Tier', 'State', 'Price', 'Rate', 'Sold', 'Per wallet', 'Sold to'] as const
+
+/** A tier on one line: how its sale stands, and the terms of its newest version. */
+function TierLine({ of: { priceWei, payoutBps, maxPerWallet, allowlist }, tier }: TermsProps) {
+  return (
+    <>
+      <strong>{tier.label}</strong>
+      <Standing tier={tier} />
+      <span title={`${priceWei} wei`}>{shortEther(priceWei)} ETH</span>
+      <span data-heading="Rate">{times(payoutBps)}</span>
+      <span data-heading="Sold">
+        <Sold tier={tier} />
+      </span>
+      <span data-heading="Per wallet">{maxPerWallet}</span>
+      <span data-heading="To">
+        <SoldTo tierId={tier.tierId} allowlist={allowlist} />
+      </span>
+    </>
+  )
+}
+
+/** What the line of a tier leaves out. */
+function More({ of: { opensAt, opensAfter, closesAt }, tier }: TermsProps) {
   return (
     <Facts
-      className="facts terms"
       of={{
-        Price: <Exact wei={priceWei} hinted />,
-        Rate: times(payoutBps),
-        'Per wallet': maxPerWallet,
-        Sold: <Sold tier={tier} />,
+        Id: <code translate="no">{tier.tierId}</code>,
         'Being paid for': <Reserved tier={tier} />,
-        'Sold to': <SoldTo tierId={tier.tierId} allowlist={allowlist} />,
         ...(opensAt !== null && { Opens: timeOf(opensAt) }),
         ...(opensAfter !== null && { 'Opens after': opensAfter }),
         ...(closesAt !== null && { Closes: timeOf(closesAt) }),
@@ -118,30 +148,37 @@ interface TermsProps {
   tier: Tier
 }
 
-const COLUMNS = columnsOf<Version>(
-  [
-    'version',
-    'fromBlock',
-    ['price', 'priceWei'],
-    ['rate', 'payoutBps'],
-    ['per wallet', 'maxPerWallet'],
-    'supply',
-    ['opens', 'opensAt'],
-    'opensAfter',
-    ['closes', 'closesAt'],
-    ['sold to', 'allowlist'],
-    'onSale',
-    'enteredBy',
-    'enteredAt',
-  ],
-  {
-    cells: {
-      payoutBps: ({ payoutBps }) => times(payoutBps),
-      supply: ({ supply }) => supply ?? 'no limit',
-      allowlist: ({ allowlist }) => allowlist?.slice(0, 10) ?? 'anyone',
+const FIELDS = [
+  'version',
+  'fromBlock',
+  ['price', 'priceWei'],
+  ['rate', 'payoutBps'],
+  ['per wallet', 'maxPerWallet'],
+  'supply',
+  ['opens', 'opensAt'],
+  'opensAfter',
+  ['closes', 'closesAt'],
+  ['sold to', 'allowlist'],
+  'onSale',
+  'enteredBy',
+  'enteredAt',
+] as const
+
+/** The columns in which a version has something to show. */
+const columnsFor = (versions: readonly Version[]) =>
+  columnsOf<Version>(
+    FIELDS.filter((column) => {
+      const { field } = columnOf(column)
+      return versions.some((version) => (version[field as keyof Version] ?? null) !== null)
+    }),
+    {
+      cells: {
+        payoutBps: ({ payoutBps }) => times(payoutBps),
+        supply: ({ supply }) => supply ?? 'no limit',
+        allowlist: ({ allowlist }) => allowlist?.slice(0, 10) ?? 'anyone',
+      },
     },
-  },
-)
+  )
 
 /** The changes that are entered ahead, the next first. */
 function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
@@ -164,48 +201,45 @@ function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
   )
 }
 
-function TierVersions({ tier }: { tier: Tier }) {
+function TierRow({ tier }: { tier: Tier }) {
   const newest = tier.versions.at(-1)
   return (
-    <div className="sub tier-terms">
-      <header className="bar">
-        <h2>
-          {tier.label} <code translate="no">{tier.tierId}</code> <Standing tier={tier} />
-        </h2>
-        <div className="buttons">
-          <ActButton
-            label="New version"
-            act="tiers/{tierId}"
-            params={{ tierId: tier.tierId }}
-            says="Changes apply from the next block on, or from the time that you enter. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
-            more={presentOf(tier)}
-          />
-          <ActButton
-            label={tier.onSale ? 'Take off sale' : 'Put on sale'}
-            act="tiers/{tierId}/sale"
-            params={{ tierId: tier.tierId }}
-            body={{ onSale: !tier.onSale }}
-            {...(!tier.onSale && { fields: [] })}
-            says={
-              tier.onSale
-                ? 'Quotes end immediately, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'
-                : 'It can be bought from the next block on.'
-            }
+    <li>
+      <details>
+        <summary>{newest && <TierLine of={newest} tier={tier} />}</summary>
+        <div className="stack detail">
+          {newest && <More of={newest} tier={tier} />}
+          <Table
+            caption={`Versions of ${tier.label}`}
+            rows={[...tier.versions].reverse()}
+            keyOf={({ version }) => String(version)}
+            columns={columnsFor(tier.versions)}
+            first={10}
           />
         </div>
-      </header>
-      {newest && <Terms of={newest} tier={tier} />}
-      <Planned tier={tier} />
-      <details className="checked">
-        <summary className="note">{count(tier.versions.length, 'version')}</summary>
-        <Table
-          caption={`Versions of ${tier.label}`}
-          rows={[...tier.versions].reverse()}
-          keyOf={({ version }) => String(version)}
-          columns={COLUMNS}
-          first={10}
-        />
       </details>
-    </div>
+      <Menu label={`Actions for ${tier.label}`}>
+        <ActButton
+          label="New version"
+          act="tiers/{tierId}"
+          params={{ tierId: tier.tierId }}
+          says="Changes apply from the next block on, or from the time that you enter. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
+          more={presentOf(tier)}
+        />
+        <ActButton
+          label={tier.onSale ? 'Take off sale' : 'Put on sale'}
+          act="tiers/{tierId}/sale"
+          params={{ tierId: tier.tierId }}
+          body={{ onSale: !tier.onSale }}
+          {...(!tier.onSale && { fields: [] })}
+          says={
+            tier.onSale
+              ? 'Quotes end immediately, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'
+              : 'It can be bought from the next block on.'
+          }
+        />
+      </Menu>
+      <Planned tier={tier} />
+    </li>
   )
 }

@@ -5,7 +5,7 @@ import type { PaymentsWallet } from '../admin.ts'
 import { listSection } from '../list.tsx'
 
 export const Wallets = listSection('payment-wallets', {
-  title: 'Payments wallets',
+  title: 'Payments wallet',
   aside: () => <Changes />,
   empty: <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>,
   reversed: true,

@@ -11,8 +11,9 @@ import { CopyRows } from '../../ui/copy.tsx'
 import { limitInWords } from '../../ui/states.tsx'
 import { isPhone } from '../../wallet/phones.tsx'
 import { Qr } from '../../wallet/qr.tsx'
-import { words } from '../../words/checkout.ts'
+import { words as checkoutWords } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/paying.ts'
 import { isPaidSince } from '../payment/intent.ts'
 import { payLink } from './offered.tsx'
 import { Checks } from './preflight.tsx'
@@ -54,7 +55,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       {payer && <Checks address={payer} tier={tier} />}
-      <p className="notice warn">{words.buy.ownWallet}</p>
+      <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
       <Referred referral={useReferred(null)} />
       <p className="note">{fill(t.otherAmount, { chain })}</p>
     </div>

@@ -2,30 +2,34 @@
 // here, another device, or a transfer made elsewhere, by its hash. The page keeps the hashes in its address, so it still follows the transfers after
 // a reload.
 import type { Quote, Tier } from '@node-ledger/client'
-import { Fragment, useRef, useState } from 'react'
+import { Fragment, Suspense, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
 import { useQuote, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
+import { later } from '../../ui/boundary.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
 import { Countdown, Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Shown } from '../../ui/states.tsx'
+import { Shown, Waiting } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
+import { Connect } from '../../wallet/connect.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { Claim, PaymentSteps } from '../payment/claim.tsx'
 import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
-import { ByHand } from './by-hand.tsx'
-import { ByWallet } from './by-wallet.tsx'
+import { usePreflight } from './can-buy.ts'
 import { Recipient, Total } from './offered.tsx'
-import { usePreflight } from './preflight.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
 import { Ladder, labelOf, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
+
+// The code that pays loads once there is a wallet to pay with, or the buyer wants the QR code.
+const ByWallet = later(async () => (await import('./by-wallet.tsx')).ByWallet)
+const ByHand = later(async () => (await import('./by-hand.tsx')).ByHand)
 
 const t = words.buy
 
@@ -150,6 +154,10 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
   const { termsUrl } = useSite()
   const intent = useIntent()
   const [choice, setChoice] = useState(1)
+  // A wallet that disconnects takes nothing from the page that has paid with it.
+  const hadWallet = useRef(false)
+  if (wallet) hadWallet.current = true
+  const payByHand = () => setByHand({ payer: null })
   const mostPerWallet = useMostPerWallet()(tier)
   const checks = usePreflight(wallet?.address, tier.id).data
   const bound = boundOf(checks, tier, mostPerWallet)
@@ -169,21 +177,23 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         choose={(way) => setByHand(way === 'wallet' ? null : { payer: wallet?.address ?? null })}
         word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
-      {byHand === null ? (
-        <>
-          <ByWallet {...{ tier, quote, wallet, quantity, onSent }} payByHand={() => setByHand({ payer: null })} />
-          <Recipient quote={quote} />
-        </>
-      ) : (
-        <ByHand
-          quote={quote}
-          tier={tier}
-          payer={byHand.payer}
-          setPayer={(payer) => setByHand({ payer })}
-          onSent={(hash) => onSent([hash])}
-        />
-      )}
-      <p className="note">{t.checked}</p>
+      <Suspense fallback={<Waiting lines={4} />}>
+        {byHand !== null ? (
+          <ByHand
+            quote={quote}
+            tier={tier}
+            payer={byHand.payer}
+            setPayer={(payer) => setByHand({ payer })}
+            onSent={(hash) => onSent([hash])}
+          />
+        ) : hadWallet.current ? (
+          <ByWallet {...{ tier, quote, wallet, quantity, onSent, payByHand }} />
+        ) : (
+          <Connect payByHand={payByHand} />
+        )}
+      </Suspense>
+      {byHand === null && <Recipient quote={quote} />}
+      {byHand === null && <p className="note">{t.checked}</p>}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}

@@ -9,7 +9,7 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
@@ -28,14 +28,17 @@ export function Thing({ tier }: { tier: Tier }) {
           }),
         }}
       />
-      <ol className="how">
-        {t.next.map(([step, what]) => (
-          <li key={step}>
-            <strong>{step}</strong>
-            <p>{what}</p>
-          </li>
-        ))}
-      </ol>
+      {isSold(tier) && (
+        <ol className="how short">
+          {t.next.map(([step, what]) => (
+            <li key={step}>
+              <p>
+                <strong>{step}</strong> {what}
+              </p>
+            </li>
+          ))}
+        </ol>
+      )}
     </div>
   )
 }

@@ -1,50 +1,20 @@
 // What the ledger would decide about a wallet's payment, shown before the buyer pays. Each rule has a tick, a cross, or "could not be checked".
-import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
-import { useQuery } from '@tanstack/react-query'
+import type { BuyerCheck, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { checksummed, ether, everyTime, short } from '../../format.ts'
-import { ledger, notBefore, queries } from '../../ledger.ts'
 import { Amount } from '../../ui/facts.tsx'
 import { limitInWords, Waiting } from '../../ui/states.tsx'
-import { words } from '../../words/checkout.ts'
+import { words as checkoutWords } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-
-/** Polling interval, in milliseconds: as often as a person who watches would notice a difference. */
-const EVERY_MS = 5_000
+import { words } from '../../words/paying.ts'
+import { isTaken, isUnchecked, usePreflight } from './can-buy.ts'
 
 const t = words.preflight
-
-const checksQuery = (address: string, tierId: string) => ({
-  queryKey: ['can-buy', address, tierId],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    ledger.canBuy(address, tierId, { signal, fresh: true, attempts: 1 }),
-})
-
-/** The checks for a wallet; no checks if the wallet is `undefined`. */
-export const usePreflight = (address: string | undefined, tierId: string) =>
-  useQuery({
-    ...checksQuery(address ?? '', tierId),
-    enabled: address !== undefined,
-    refetchInterval: notBefore(() => EVERY_MS),
-  })
-
-/** Runs the checks again, just before the wallet prompts; null if they could not run. */
-export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {
-  try {
-    return await queries.fetchQuery({ ...checksQuery(address, tierId), staleTime: 0 })
-  } catch {
-    return null
-  }
-}
 
 interface ChecksProps {
   address: string
   tier: Tier
 }
-
-/** True if other payments hold every place that is left. */
-export const isTaken = ({ check, passes }: BuyerCheck): boolean => check === 'supply' && passes === null
-export const isUnchecked = (check: BuyerCheck): boolean => check.passes === null && !isTaken(check)
 
 /** All checks of a wallet on one line, which expands. */
 export function Checks({ address, tier }: ChecksProps) {
@@ -107,7 +77,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
       if (check.passes === null) return t.saleWaits
-      return tier.soldOut ? words.buy.soldOut : fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
+      return tier.soldOut ? checkoutWords.buy.soldOut : fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
     case 'opening':
       return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed
     case 'supply':

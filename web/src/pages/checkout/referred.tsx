@@ -5,8 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { ledger, notBefore } from '../../ledger.ts'
 import { removeReferral, useReferral } from '../../referral.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
-import { words } from '../../words/checkout.ts'
 import { rich } from '../../words/message.ts'
+import { words } from '../../words/paying.ts'
 
 const t = words.referral
 

@@ -8,7 +8,7 @@ import { ledger, queries } from '../../ledger.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { sentenceOfWallet, wordsOfWallet } from '../../wallet/errors.ts'
 import { type ConnectedWallet, nonceOf } from '../../wallet/use-wallet.ts'
-import { words } from '../../words/checkout.ts'
+import { words } from '../../words/paying.ts'
 import {
   type Intent,
   intentNow,
@@ -21,7 +21,8 @@ import {
   withSent,
   writeIntent,
 } from '../payment/intent.ts'
-import { checkNow, isTaken, textOf } from './preflight.tsx'
+import { checkNow, isTaken } from './can-buy.ts'
+import { textOf } from './preflight.tsx'
 
 export interface PayOptions {
   tier: Tier

@@ -1,7 +1,7 @@
 // Any node: what it earned, what it holds, and whether the chain agrees.
 import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
-import { percent } from '../../format.ts'
+import { percent, times } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Mark, Time, Turn, useNow } from '../../ui/facts.tsx'
@@ -12,7 +12,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { TierName } from './address.tsx'
+import { TierName } from './nodes.tsx'
 import { OwnProvider } from './own-provider.tsx'
 
 const t = words.node
@@ -56,14 +56,19 @@ function Expelled({ node: { expelledAt, paymentTxHash } }: { node: NodeDetail })
 function MayBeExpelled({ node: { expelledAt, paymentTxHash, lastCreditedAt, mintedAt } }: { node: NodeDetail }) {
   const now = useNow()
   const isOld = lastCreditedAt !== null && mintedAt !== null && mintedAt.getTime() + EXPULSION_MAX_MS <= now
-  return expelledAt !== null || paymentTxHash === null || isOld ? null : <p className="note">{t.mayBeExpelled}</p>
+  return expelledAt !== null || paymentTxHash === null || isOld ? null : (
+    <details className="checked">
+      <summary className="unknown-tick">{t.mayBeExpelled}</summary>
+      <p className="note">{t.whenExpelled}</p>
+    </details>
+  )
 }
 
 function NodeFacts({ node }: { node: NodeDetail }) {
   return (
     <>
       <Expelled node={node} />
-      <div className="columns">
+      <div className="columns even">
         <div className="stack">
           <Summary
             name={f.balance}
@@ -80,40 +85,42 @@ function NodeFacts({ node }: { node: NodeDetail }) {
             <AgainstCost node={node} />
             <Earned node={node} />
           </Section>
+          <Section title={t.withdrawals} aside={<Listed all={node.withdrawals.length} what={t.withdrawalCount} />}>
+            <Table
+              caption={t.withdrawals}
+              rows={node.withdrawals}
+              keyOf={({ id }) => String(id)}
+              columns={node.withdrawals.some(({ status }) => status === 'failed') ? WITHDRAWALS : USUAL_WITHDRAWALS}
+              empty={<Empty title={t.nothingWithdrawn} />}
+            />
+          </Section>
         </div>
-        <Section title={t.record} aside={<ChainMark node={node} />}>
-          <Facts
-            of={{
-              [t.owner]: <Address of={node.owner} />,
-              [t.paid]:
-                node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />,
-              [t.payment]: <Hash of={node.paymentTxHash} />,
-              [t.mint]: <Hash of={node.mintTxHash} />,
-            }}
-          />
-          <MayBeExpelled node={node} />
-          <AgainstChain node={node} />
-        </Section>
+        <div className="stack">
+          <Section title={t.record} aside={<ChainMark node={node} />}>
+            <Facts
+              of={{
+                [t.owner]: <Address of={node.owner} />,
+                [t.paid]:
+                  node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />,
+                [t.payment]: <Hash of={node.paymentTxHash} />,
+                [t.mint]: <Hash of={node.mintTxHash} />,
+              }}
+            />
+            <MayBeExpelled node={node} />
+            <AgainstChain node={node} />
+          </Section>
+          <Section title={t.credits} aside={<Listed all={node.credits.length} what={t.creditCount} />}>
+            <Table
+              caption={t.credits}
+              rows={node.credits}
+              keyOf={({ id }) => String(id)}
+              columns={CREDITS}
+              first={10}
+              empty={<Empty title={t.notCredited}>{t.firstTurn}</Empty>}
+            />
+          </Section>
+        </div>
       </div>
-      <Section title={t.credits} aside={<Listed all={node.credits.length} what={t.creditCount} />}>
-        <Table
-          caption={t.credits}
-          rows={node.credits}
-          keyOf={({ id }) => String(id)}
-          columns={CREDITS}
-          first={10}
-          empty={<Empty title={t.notCredited}>{t.firstTurn}</Empty>}
-        />
-      </Section>
-      <Section title={t.withdrawals} aside={<Listed all={node.withdrawals.length} what={t.withdrawalCount} />}>
-        <Table
-          caption={t.withdrawals}
-          rows={node.withdrawals}
-          keyOf={({ id }) => String(id)}
-          columns={WITHDRAWALS}
-          empty={<Empty title={t.nothingWithdrawn} />}
-        />
-      </Section>
     </>
   )
 }
@@ -179,7 +186,7 @@ function ChainSays({ node }: { node: NodeDetail }) {
 /** Only the owner's wallet can withdraw, on the owner's own page. */
 const ToWithdraw = () => (
   <span className="buttons">
-    <Link href="/owner" className="button main">
+    <Link href="/owner" className="button">
       {t.withdraw}
     </Link>
     <span className="note">{t.byItsOwner}</span>
@@ -193,9 +200,9 @@ function AgainstCost({ node: { creditedWei, priceWei } }: { node: NodeDetail }) 
   return (
     <div className="cost">
       <p>
-        {rich(t.ofCost, {
+        {rich(bps < 20_000 ? t.ofCost : t.timesCost, {
           strong: (text) => <strong>{text}</strong>,
-          share: percent(bps),
+          share: bps < 20_000 ? percent(bps) : times(Math.floor(bps / 1_000) * 1_000),
           earned: <Amount wei={creditedWei} plain />,
           paid: <Amount wei={priceWei} plain />,
         })}
@@ -218,7 +225,9 @@ const CREDITS: readonly Column<Credit>[] = [
     heading: t.round,
     sortBy: ({ distributionId }) => distributionId,
     cell: ({ distributionId }) => (
-      <Link href={`/round/${distributionId}`}>{fill(words.round.title, { id: distributionId })}</Link>
+      <Link href={`/round/${distributionId}`} className="nowrap">
+        {fill(words.round.title, { id: distributionId })}
+      </Link>
     ),
   },
   timeColumn(t.when, ({ createdAt }) => createdAt),
@@ -236,3 +245,6 @@ const WITHDRAWALS: readonly Column<Withdrawal>[] = [
   },
   amountColumn(t.amount, ({ amountWei }) => amountWei),
 ]
+
+/** Nearly always all are paid out. */
+const USUAL_WITHDRAWALS = WITHDRAWALS.filter(({ heading }) => heading !== t.outcome)

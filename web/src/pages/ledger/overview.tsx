@@ -2,7 +2,7 @@
 import type { Cover, Distribution, Stats, Tier } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { cadenceOf, paidByTier } from '../../cadence.ts'
-import { creditInWords, ether, everySpan, fewFigures, figure, short } from '../../format.ts'
+import { creditInWords, ether, everySpan, fewFigures, figure, percent, short } from '../../format.ts'
 import { useCover, useDeployment, useRounds, useStats, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutLink } from '../../ui/explorer.tsx'
@@ -53,11 +53,11 @@ export function Overview() {
           <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
         </Section>
         <Section title={t.ledger}>
-          <Shown reading={stats} lines={4}>
-            {(totals) => <Totals totals={totals} />}
-          </Shown>
           <Shown reading={cover} lines={2}>
             {(reading) => <Covered cover={reading} />}
+          </Shown>
+          <Shown reading={stats} lines={4}>
+            {(totals) => <Totals totals={totals} />}
           </Shown>
         </Section>
       </div>
@@ -161,23 +161,32 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
   if (contractBalanceWei === null || outstandingWei === null) return <Empty title={c.unchecked}>{c.whyUnchecked}</Empty>
   const isShort = surplusWei !== null && surplusWei < 0n
   return (
-    <Facts
-      className="facts tally"
-      of={{
-        [c.contract]:
-          isSolvent === null ? (
-            <Unknown />
-          ) : (
-            <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
+    <>
+      {outstandingWei > 0n && (
+        <p className="price">
+          {fill(c.share, { share: percent(Number((contractBalanceWei * 10_000n) / outstandingWei)) })}
+        </p>
+      )}
+      <Facts
+        className="facts tally"
+        of={{
+          [c.contract]:
+            isSolvent === null ? (
+              <Unknown />
+            ) : (
+              <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
+            ),
+          [c.holds]: (
+            <Tally
+              note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}
+            >
+              <Amount wei={contractBalanceWei} />
+            </Tally>
           ),
-        [c.holds]: (
-          <Tally note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}>
-            <Amount wei={contractBalanceWei} />
-          </Tally>
-        ),
-        [c.owes]: <Amount wei={outstandingWei} />,
-        ...(isShort && { [c.lacks]: <Amount wei={-surplusWei} /> }),
-      }}
-    />
+          [c.owes]: <Amount wei={outstandingWei} />,
+          ...(isShort && { [c.lacks]: <Amount wei={-surplusWei} /> }),
+        }}
+      />
+    </>
   )
 }

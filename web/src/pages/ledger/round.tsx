@@ -1,14 +1,14 @@
 // One round: what each node received, which this browser recomputes at once, and the seed of each amount.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
-import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { Fragment, type ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
-import { figure, times } from '../../format.ts'
+import { times } from '../../format.ts'
 import { nameOf, ROUNDS_MAX, useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
-import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
+import { Facts, Page, Section } from '../../ui/page.tsx'
 import { part } from '../../ui/part.ts'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
@@ -23,7 +23,16 @@ export function Round() {
   return (
     <Page title={fill(t.title, { id })} lead={round && <Lead round={round} />}>
       <Shown reading={rounds} shape="tiles">
-        {(all) => (round ? <RoundFacts round={round} /> : <NotListed newest={all[0]?.id ?? null} />)}
+        {(all) =>
+          round ? (
+            <>
+              <RoundFacts round={round} />
+              <Neighbours of={round} newest={all[0]?.id ?? round.id} />
+            </>
+          ) : (
+            <NotListed newest={all[0]?.id ?? null} />
+          )
+        }
       </Shown>
     </Page>
   )
@@ -36,6 +45,16 @@ const Lead = ({ round: { totalWei, nodeCount, createdAt } }: { round: Distributi
     nodes: fill(words.nodes, { n: nodeCount }),
     time: <Time at={createdAt} />,
   })
+
+/** The rounds before and after. */
+function Neighbours({ of: { id }, newest }: { of: Distribution; newest: number }) {
+  return (
+    <p className="bar">
+      {id > 1 ? <Link href={`/round/${id - 1}`}>{fill(t.before, { id: String(id - 1) })}</Link> : <span />}
+      {id < newest && <Link href={`/round/${id + 1}`}>{fill(t.after, { id: String(id + 1) })}</Link>}
+    </p>
+  )
+}
 
 function NotListed({ newest }: { newest: number | null }) {
   return (
@@ -54,52 +73,63 @@ function RoundFacts({ round }: { round: Distribution }) {
     enabled: deployment !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
+  const factsOf = round.turns.map(factsOfTurn)
+  const [common = []] = factsOf
+  // What is equal for all turns stands once, above them.
+  const shared = round.turns.length > 1 ? common.filter((fact) => factsOf.every((those) => isIn(those, fact))) : []
   return (
     <>
+      <Section title={t.facts}>
+        <Facts
+          className="facts wide"
+          of={{
+            [words.rounds.when]: (
+              <>
+                <Block of={round.blockNumber} />
+                {round.createdAt && (
+                  <>
+                    , <ExactTime at={round.createdAt} />
+                  </>
+                )}
+              </>
+            ),
+            [words.rounds.transaction]: <Hash of={round.txHash} />,
+            [words.rounds.fundedBy]: words.rounds[round.mode === 'swaps' ? 'surplus' : 'treasury'],
+            ...shownOf(shared),
+          }}
+        />
+      </Section>
       <Section title={t.everyone}>
-        {check.isError ? (
-          <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
-        ) : check.data ? (
-          <Verdict result={check.data} />
-        ) : (
-          <p className="notice" role="status">
-            {t.recomputing}
-          </p>
-        )}
+        <Outcome check={check} />
         <ul className="turns">
           {round.turns.map((turn, index) => (
-            <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} result={check.data?.turns[index] ?? null} />
+            <TurnCard
+              key={`${turn.cohort} ${turn.dueSec}`}
+              turn={turn}
+              facts={(factsOf[index] ?? []).filter((fact) => !isIn(shared, fact))}
+              // If all are right, the sentence above says so.
+              result={check.data?.matches ? null : (check.data?.turns[index] ?? null)}
+            />
           ))}
         </ul>
-        <p className="note">{t.formula}</p>
+        <details className="checked">
+          <summary>{t.howToCheck}</summary>
+          <pre>{t.formula}</pre>
+          <p className="note">{t.ofSeed}</p>
+        </details>
       </Section>
-      <dl className="tiles">
-        <Figure name={words.rounds.credited}>
-          <Amount wei={round.totalWei} />
-        </Figure>
-        <Figure name={words.rounds.nodes} note={fill(t.groups, { n: round.turns.length })}>
-          {figure(round.nodeCount)}
-        </Figure>
-        <Figure
-          name={words.rounds.when}
-          note={
-            <>
-              <Block of={round.blockNumber} />
-              {round.createdAt && (
-                <>
-                  , <ExactTime at={round.createdAt} />
-                </>
-              )}
-            </>
-          }
-        >
-          <Time at={round.createdAt} />
-        </Figure>
-        <Figure name={words.rounds.transaction} note={round.mode === 'swaps' ? t.fromSurplus : t.fromOperator}>
-          <Hash of={round.txHash} />
-        </Figure>
-      </dl>
     </>
+  )
+}
+
+function Outcome({ check }: { check: UseQueryResult<VerifiedRound> }) {
+  if (check.isError)
+    return <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
+  if (check.data) return <Verdict result={check.data} />
+  return (
+    <p className="notice" role="status">
+      {t.recomputing}
+    </p>
   )
 }
 
@@ -128,48 +158,67 @@ function Verdict({ result }: { result: VerifiedRound }) {
   )
 }
 
-function TurnCard({ turn, result }: { turn: Turn; result: VerifiedRound['turns'][number] | null }) {
+interface TurnCardProps {
+  turn: Turn
+  facts: readonly Fact[]
+  result: VerifiedRound['turns'][number] | null
+}
+
+function TurnCard({ turn, facts, result }: TurnCardProps) {
   const tiers = useTiers()
   const label = tiers.data?.find(({ id }) => id === turn.tierId)?.label ?? turn.tierId
   return (
     <li className="card turn">
       <header>
-        <h3>
-          {label ?? t.noTier} <span className="note">{fill(t.group, { number: String(turn.cohort) })}</span>
-        </h3>
+        <h3>{label ?? t.noTier}</h3>
         {result && <Checked result={result} />}
       </header>
       <p className="price">
         <Amount wei={turn.amountWei} />
       </p>
       <p className="note">{fill(t.toEach, { n: turn.nodeCount })}</p>
-      <Facts
-        of={{
-          [turn.count === 1 ? t.due : t.dueFrom]: <Time at={turn.due} />,
-          ...(turn.count === 1 ? termsOf(turn) : { [t.turns]: fill(t.ownTerms, { turns: turn.count }) }),
-          ...(turn.assurance && { [t.restsOn]: t.assurance[turn.assurance] }),
-        }}
-      />
+      <Facts of={shownOf(facts)} />
     </li>
   )
 }
 
+/** A fact of a turn. Facts with the same name and key are equal. */
+type Fact = readonly [name: string, key: string, value: ReactNode]
+
+const isIn = (facts: readonly Fact[], [name, key]: Fact) => facts.some((fact) => fact[0] === name && fact[1] === key)
+const shownOf = (facts: readonly Fact[]) => Object.fromEntries(facts.map(([name, , value]) => [name, value]))
+
+function factsOfTurn(turn: Turn): Fact[] {
+  const { due, dueSec, count, cohort, assurance } = turn
+  return [
+    [count === 1 ? t.due : t.dueFrom, String(dueSec), <Time key="due" at={due} />],
+    ...(count === 1 ? termsOf(turn) : [[t.turns, String(count), fill(t.ownTerms, { turns: count })] satisfies Fact]),
+    [t.group, String(cohort), String(cohort)],
+    ...(assurance ? [[t.restsOn, assurance, t.assurance[assurance]] satisfies Fact] : []),
+  ]
+}
+
 /** The inputs of a single turn's computation. */
-function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Record<string, ReactNode> {
+function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Fact[] {
   const unknown = <Unknown why={t.noTerms} />
-  return {
-    [t.range]:
+  return [
+    [
+      t.range,
+      `${minWei} ${maxWei}`,
       minWei === null || maxWei === null
         ? unknown
         : rich(t.fromTo, { min: <Amount wei={minWei} plain />, max: <Amount wei={maxWei} plain /> }),
-    [t.rate]: payoutBps === null ? unknown : times(payoutBps),
-    [t.seed]: (
-      <>
+    ],
+    [t.rate, String(payoutBps), payoutBps === null ? unknown : times(payoutBps)],
+    [
+      t.seed,
+      String(seed),
+      <Fragment key="seed">
         <Digest of={seed} what="seed" />
         {seedBlock !== null && <span className="note"> {rich(t.ofBlock, { block: <Block of={seedBlock} /> })}</span>}
-      </>
-    ),
-  }
+      </Fragment>,
+    ],
+  ]
 }
 
 function Checked({ result }: { result: VerifiedRound['turns'][number] }) {

@@ -14,7 +14,11 @@ const columns: readonly Column<Distribution>[] = [
   {
     heading: t.round,
     sortBy: ({ id }) => id,
-    cell: ({ id }) => <Link href={`/round/${id}`}>{fill(words.round.title, { id })}</Link>,
+    cell: ({ id }) => (
+      <Link href={`/round/${id}`} className="nowrap">
+        {fill(words.round.title, { id })}
+      </Link>
+    ),
   },
   timeColumn(t.when, ({ createdAt }) => createdAt),
   { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },

@@ -85,6 +85,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   timeColumn(t.when, ({ at }) => at),
   {
     heading: t.what,
+    isPlain: true,
     cell: ({ reference }) =>
       'round' in reference
         ? rich(t.credit, {
@@ -95,6 +96,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     heading: t.node,
+    isPlain: true,
     sortBy: ({ nodeId }) => BigInt(nodeId),
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(ledgerWords.node.title, { id: nodeId })}</Link>,
   },

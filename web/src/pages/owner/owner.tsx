@@ -3,29 +3,33 @@
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
-import { Link } from 'wouter'
+import { type FormEvent, type ReactNode, Suspense, useRef } from 'react'
+import { Link, useLocation } from 'wouter'
+import { cleanPaste } from '../../format.ts'
 import { isFramed } from '../../frame.ts'
 import { kept } from '../../kept.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
+import { Boundary, later } from '../../ui/boundary.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
-import { Empty, Failed, Shown } from '../../ui/states.tsx'
+import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
 import { Connect } from '../../wallet/connect.tsx'
 import { readableError, sentenceOfWallet } from '../../wallet/errors.ts'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
-import { NodesTable, Totals } from '../ledger/address.tsx'
-import { PaymentsOf } from '../payment/payments.tsx'
-import { Gifts } from './gifts.tsx'
-import { History } from './history.tsx'
-import { Referrals } from './referrals.tsx'
+import { NodesTable, Totals } from '../ledger/nodes.tsx'
 import { WithdrawSection } from './withdraw.tsx'
+
+// What is below the nodes. It loads with the nodes; withdrawing is here from the start, whatever becomes of the service.
+const PaymentsOf = later(async () => (await import('../payment/payments.tsx')).PaymentsOf)
+const Gifts = later(async () => (await import('./gifts.tsx')).Gifts)
+const History = later(async () => (await import('./history.tsx')).History)
+const Referrals = later(async () => (await import('./referrals.tsx')).Referrals)
 
 const ME = ['me'] as const
 /**
@@ -77,10 +81,12 @@ function Kept() {
     <Section title={words.kept.title}>
       <p>{rich(words.kept.why, { file: (text) => <a href="/withdraw.html">{text}</a> })}</p>
       {digest.data && (
-        <p className="note whole digest">
-          {words.kept.digest} <code translate="no">{digest.data}</code>{' '}
-          <CopyButton text={digest.data} what={words.kept.theDigest} />
-        </p>
+        <details className="checked">
+          <summary>{words.kept.digest}</summary>
+          <p className="note whole">
+            <code translate="no">{digest.data}</code> <CopyButton text={digest.data} what={words.kept.theDigest} />
+          </p>
+        </details>
       )}
     </Section>
   )
@@ -118,16 +124,43 @@ function SignIn() {
             </p>
           )}
           <Connect />
-          <p className="note">{words.why}</p>
-          {wallet && <SignInWith wallet={wallet} />}
-          <p className="note">
-            {rich(words.onlyLooking, {
-              page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
-            })}
-          </p>
+          {wallet ? (
+            <>
+              <p className="note">{words.why}</p>
+              <SignInWith wallet={wallet} />
+              <p className="note">
+                {rich(words.onlyLooking, {
+                  page: (text) => <Link href={`/address/${wallet.address}`}>{text}</Link>,
+                })}
+              </p>
+            </>
+          ) : (
+            <LookUp />
+          )}
         </div>
       </Section>
     </div>
+  )
+}
+
+/** Every wallet has a public page. */
+function LookUp() {
+  const [, navigate] = useLocation()
+  const look = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const address = cleanPaste(String(new FormData(event.currentTarget).get('address')))
+    if (address !== '') navigate(`/address/${encodeURIComponent(address)}`)
+  }
+  return (
+    <form className="inline" onSubmit={look}>
+      <label className="field">
+        <span>{words.anyWallet}</span>
+        <input name="address" placeholder="0x…" autoComplete="off" spellCheck="false" />
+      </label>
+      <button type="submit" className="button">
+        {words.look}
+      </button>
+    </form>
   )
 }
 
@@ -202,10 +235,12 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
       />
       <Totals nodes={me.nodes} />
       <Nodes nodes={me.nodes} />
-      <History nodes={me.nodes} owner={me.address} />
-      {wallet?.address === me.address && <Gifts wallet={wallet} />}
-      <PaymentsOf address={me.address} />
-      {!hasEnded && <Referrals owner={me.address} />}
+      <Below>
+        <History nodes={me.nodes} owner={me.address} />
+        {wallet?.address === me.address && <Gifts wallet={wallet} />}
+        <PaymentsOf address={me.address} />
+        {!hasEnded && <Referrals owner={me.address} />}
+      </Below>
     </>
   )
 }
@@ -243,12 +278,16 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
             <Totals nodes={nodes} />
             <Nodes nodes={nodes} />
-            <History nodes={nodes} owner={wallet.address} />
-            <Gifts wallet={wallet} />
+            <Below>
+              <History nodes={nodes} owner={wallet.address} />
+              <Gifts wallet={wallet} />
+            </Below>
           </>
         )}
       </Shown>
-      <PaymentsOf address={wallet.address} />
+      <Below>
+        <PaymentsOf address={wallet.address} />
+      </Below>
     </>
   )
 }
@@ -269,6 +308,12 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
     </Section>
   )
 }
+
+const Below = ({ children }: { children: ReactNode }) => (
+  <Boundary>
+    <Suspense fallback={<Waiting />}>{children}</Suspense>
+  </Boundary>
+)
 
 /** Nodes that are on the chain but not in the ledger. */
 function Unrecorded({ ids }: { ids: readonly string[] | null }) {

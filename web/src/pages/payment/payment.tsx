@@ -1,12 +1,9 @@
 // One payment, by its transaction's hash: its state, updated as long as the page is open.
 import { useParams } from 'wouter'
 import { HASH } from '../../format.ts'
-import { CopyButton } from '../../ui/copy.tsx'
-import { InExplorer } from '../../ui/explorer.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { words } from '../../words/payment.ts'
-import { ui } from '../../words/ui.ts'
 import { readIntent } from './intent.ts'
 import { PaymentSteps } from './steps.tsx'
 
@@ -26,13 +23,6 @@ export function PaymentPage() {
               isPage
             />
           </section>
-          <p className="whole note">
-            {words.transaction}{' '}
-            <InExplorer kind="tx" id={txHash}>
-              <code translate="no">{txHash}</code>
-            </InExplorer>{' '}
-            <CopyButton text={txHash} what={ui.copy.transaction} />
-          </p>
         </div>
       ) : (
         <Empty title={words.noHash} />

@@ -27,7 +27,13 @@ const states = checkoutWords.payments
 const columns: readonly Column<Payment>[] = [
   {
     heading: t.payment,
-    cell: ({ txHash }) => <Link href={`/payment/${txHash}`}>{short(txHash)}</Link>,
+    cell: ({ txHash }) => (
+      <Link href={`/payment/${txHash}`}>
+        <code className="hex" translate="no">
+          {short(txHash)}
+        </code>
+      </Link>
+    ),
   },
   timeColumn(t.paid, ({ paidAt }) => paidAt),
   amountColumn(t.amount, ({ valueWei }) => valueWei),

@@ -19,11 +19,11 @@ export function PurchaseReceipt({ payment, node }: { payment: Payment; node: Nod
       name={`receipt-node-${nodeId}`}
       title={fill(t.title, { node: nodeId ?? '' })}
       rows={[
-        [t.node, nodeId],
-        [t.tier, tiers?.find(({ id }) => id === tierId)?.label ?? tierId],
-        [t.paid, fill(t.inWei, { ether: ether(valueWei), wei: String(valueWei) })],
+        [t.paid, fill(t.inEther, { ether: ether(valueWei) })],
         [t.paidBy, from && checksummed(from)],
         [t.time, paidAt && exactTime(paidAt)],
+        [t.node, nodeId],
+        [t.tier, tiers?.find(({ id }) => id === tierId)?.label ?? tierId],
         [t.block, blockNumber === null ? null : figure(blockNumber)],
         [t.transfer, txHash],
         [t.minted, node?.mintedAt && exactTime(node.mintedAt)],

@@ -4,13 +4,15 @@ import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { shortEther } from '../../format.ts'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
-import { Block, OutButton } from '../../ui/explorer.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Block, InExplorer, OutButton } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
-import { noteOver } from './intent.ts'
+import { ui } from '../../words/ui.ts'
+import { noteOver, readIntent } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
 import { usePace } from './pace.ts'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
@@ -84,11 +86,20 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
   return (
     <div className="payment">
       <Announcement state={state} />
-      {!first && <Heading tabIndex={-1}>{words.heads[isMissing ? 'none' : 'unread']}</Heading>}
+      {!first && (
+        <header>
+          <Heading tabIndex={-1}>{words.heads[isMissing ? 'none' : 'unread']}</Heading>
+          <Expected txHash={txHash} />
+        </header>
+      )}
       {reading.isError && <CannotAsk error={reading.error} />}
       {reading.isPending && <Waiting lines={4} />}
-      {isMissing && <Way payment={null} />}
-      {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
+      {isMissing && (
+        <>
+          <Way payment={null} />
+          <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />
+        </>
+      )}
       {payments.map((payment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
         <Fragment key={index}>
@@ -102,8 +113,21 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
           />
         </Fragment>
       ))}
+      {isPage && <Transaction txHash={txHash} payments={payments} />}
       <Elsewhere txHash={txHash} isHeld={payments.some(({ status }) => status === 'held')} />
     </div>
+  )
+}
+
+/** What this browser has sent, until a block has it. */
+function Expected({ txHash }: { txHash: string }) {
+  const intent = readIntent()
+  const tier = useTiers().data?.find(({ id }) => id === intent?.tierId)
+  if (!intent?.sent.includes(txHash)) return null
+  return (
+    <p className="note">
+      <Amount wei={BigInt(intent.priceWei)} /> {tier && `· ${tier.label}`} · <Address of={intent.payer} />
+    </p>
   )
 }
 
@@ -125,12 +149,15 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
 function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from, assurance } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
-  const rest = assurance && <p className="note">{words.assurance[restsOn(payment, assurance)]}</p>
+  // One provider is what most services have, and no news, unless the payment waits for a second.
+  const rest = assurance && (assurance !== 'believed' || status === 'seen') && (
+    <p className="note">{words.assurance[restsOn(payment, assurance)]}</p>
+  )
   if (status === 'minted' && nodeId)
     return (
       <>
         <Success {...{ Heading, payment, nodeId, justCame, isOneOfSeveral }}>{ofNode?.(nodeId)}</Success>
-        {assurance !== 'believed' && rest}
+        {rest}
       </>
     )
   return (
@@ -144,6 +171,20 @@ function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: Standi
       {STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
       {rest}
     </>
+  )
+}
+
+/** The transaction's hash, unless a receipt has it. */
+function Transaction({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
+  if (payments.some(({ status }) => status === 'minted')) return null
+  return (
+    <p className="whole note">
+      {words.transaction}{' '}
+      <InExplorer kind="tx" id={txHash}>
+        <code translate="no">{txHash}</code>
+      </InExplorer>{' '}
+      <CopyButton text={txHash} what={ui.copy.transaction} />
+    </p>
   )
 }
 

@@ -9,7 +9,7 @@ import { Amount, Countdown } from '../../ui/facts.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
-import { TierName } from '../ledger/address.tsx'
+import { TierName } from '../ledger/nodes.tsx'
 import { PurchaseReceipt } from './purchase-receipt.tsx'
 
 const t = words.success
@@ -42,13 +42,15 @@ export function Success({ Heading, payment, nodeId, justCame, isOneOfSeveral, ch
           line={node ? fill(t.balance, { amount: fewFigures(ether(node.balanceWei), 10) }) : ''}
         />
         <div>
-          <svg className="check" viewBox="0 0 48 48" width="40" height="40" aria-hidden="true">
-            <circle cx="24" cy="24" r="22" />
-            <path d="M14 25l7 7 13-15" pathLength="1" />
-          </svg>
-          <Heading ref={heading} tabIndex={-1}>
-            {fill(t.yours, { id: nodeId })}
-          </Heading>
+          <header>
+            <svg className="check" viewBox="0 0 48 48" width="32" height="32" aria-hidden="true">
+              <circle cx="24" cy="24" r="22" />
+              <path d="M14 25l7 7 13-15" pathLength="1" />
+            </svg>
+            <Heading ref={heading} tabIndex={-1}>
+              {fill(t.yours, { id: nodeId })}
+            </Heading>
+          </header>
           <p>
             <TierName id={payment.tierId} /> · <Amount wei={payment.valueWei} plain />
             {node && (
@@ -97,9 +99,9 @@ function Share({ nodeId }: { nodeId: string }) {
   const url = new URL(`/node/${nodeId}`, window.location.origin).href
   if (!('share' in navigator))
     return (
-      <span className="button">
-        {t.link} <CopyButton text={url} what={t.linkToNode} />
-      </span>
+      <CopyButton text={url} what={t.linkToNode} className="button">
+        {t.link}
+      </CopyButton>
     )
   return (
     <button
