@@ -34,8 +34,7 @@ export async function linkSeeds(
   let low = await whereToGoOn(pool, due)
   if (low === null) return null
   try {
-    for (let i = 0; i < BATCHES_MAX && low.time >= due && low.number > 0 && !run.outOfTime(); i++)
-      low = await linkBatch(ctx, low)
+    for (let i = 0; i < BATCHES_MAX && low.time >= due && !run.outOfTime(); i++) low = await linkBatch(ctx, low)
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
     await tellFault(ctx, error)
@@ -68,16 +67,17 @@ async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Pro
   const first = Math.max(0, top.number - BATCH)
   const numbers = Array.from({ length: top.number - first }, (_, index) => first + index)
   const headers = await mapBounded(numbers, IN_FLIGHT, (number) => chain.block(number))
+  const blocks = [top]
   let low = top
-  for (const [index, block] of headers.toReversed().entries()) {
-    const number = top.number - 1 - index
+  for (const block of headers.toReversed()) {
+    const number = low.number - 1
     if (!block) throw new ChainFault(`the provider has no block ${number}`)
     if (block.hash !== low.parentHash)
       throw new ProofFault('header', number, `block ${low.number} has another block as its parent`)
+    blocks.unshift(block)
     low = block
   }
-  const blocks = [...headers.filter((block) => block !== null).slice(1), top]
-  const seedBlocks = seedBlocksOf(blocks, low, await readCohorts(pool))
+  const seedBlocks = seedBlocksOf(blocks, null, await readCohorts(pool))
   await inTransaction(pool, async (sql) => {
     await readCursor(sql, { lock: true })
     const ownBlock = await readBlock(sql, top.number)

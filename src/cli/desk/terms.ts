@@ -7,8 +7,10 @@ import { outline } from '../output.ts'
 export const VIEWS: Readonly<Record<string, View>> = {
   'terms set': {
     // New blocks arrive while a person thinks, so the earliest time changes. We print the entry again.
-    text: ({ changed, ownersTransaction }: TermsProposal, outcome) =>
-      !changed || ownersTransaction === null ? outcome : `${outcome}\n${outline(ownersTransaction)}`,
+    text: ({ changed, ownersTransaction: next }: TermsProposal, outcome) =>
+      next === null || !changed
+        ? `${changed ? 'Entered. ' : ''}${outcome}`
+        : `Entered. ${outcome}\nThe contract's owner must send this; until then turns are owed and wait:\n${outline(next)}`,
   },
   'terms take-back': {
     first: async (parts: EveryPart) => ({ fromTime: (await listTerms(parts)).terms.at(-1)?.fromTime ?? 0 }),

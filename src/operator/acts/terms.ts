@@ -150,18 +150,22 @@ printed transaction; until then turns are owed and wait.`,
   preview: (proposal) => [
     ...(proposal.before ? [`Before: ${entryInWords(proposal.before)}`] : []),
     proposalInWords(proposal),
+    ...ownersPart(proposal),
     "Open cohorts keep their interval until the contract's owner sets it.",
   ],
-  says: (proposal) => `${proposal.changed ? 'Entered. ' : ''}${proposalInWords(proposal)}`,
+  says: proposalInWords,
 })
 
 /** An entry, previewed or done, for people. */
-function proposalInWords({ changed, entries, ownersTransaction: next }: TermsProposal): string {
+function proposalInWords({ changed, entries }: TermsProposal): string {
   if (!changed) return 'No change: the latest terms are the same.'
-  const owners =
-    next && `The contract's owner must send ${next.call} to ${next.to}; until then turns are owed and wait.`
-  return [...entries.map(entryInWords), ...(owners ? [owners] : [])].join('\n')
+  return entries.map(entryInWords).join('\n')
 }
+
+const ownersPart = ({ ownersTransaction: next }: TermsProposal): string[] =>
+  next === null
+    ? []
+    : [`The contract's owner must send ${next.call} to ${next.to}; until then turns are owed and wait.`]
 
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
   `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`

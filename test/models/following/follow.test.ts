@@ -8,10 +8,11 @@ import { follow } from '../../../src/follower/follow.ts'
 import { HaltFault } from '../../../src/follower/halt.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault, PartedFault, RpcFault } from '../../../src/ports/faults.ts'
-import { account, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { blocksAfter, FACTORY, readerOf } from './chains.ts'
 import * as model from './follow.ts'
+import { drawnLedger, ledgerOf, often, QUIET, START } from './ledgers.ts'
 
 let tables: Tables
 before(async () => {
@@ -19,15 +20,12 @@ before(async () => {
 })
 after(() => tables.close())
 
-const START = 5
 const FAILS = {
   silent: () => new RpcFault('unreachable', 'no answer'),
   parted: () => new PartedFault('another parent'),
 }
 const GENESIS = blocksAfter(null, 1, 0)
 
-const often = <T>(usual: T, ...rare: T[]) =>
-  fc.constantFrom<T>(...Array.from({ length: 4 + 5 * rare.length }, () => usual), ...rare)
 /** What the chain does before a run. `keeps`: how many blocks before its head, or before the ledger's, stay. */
 const turn = fc.record({
   grows: fc.constantFrom(0, 1, 2, 3, 4, 5, 8, 12),
@@ -57,75 +55,12 @@ const turn = fc.record({
   headFails: often<model.Run['headFails']>(null, 'answered', 'away'),
 })
 type Turn = typeof turn extends fc.Arbitrary<infer T> ? T : never
-const drawnLedger = fc.record({
-  oldest: fc.constantFrom(START, START, START + 1, START + 4),
-  followed: fc.constantFrom(null, 0, 3, 9, 9, 9),
-  isEmbedded: often(false, true),
-  isOtherGenesis: often(false, true),
-  finalizedBelow: fc.constantFrom(null, 0, 1, 2, 4, 20),
-  halt: often<model.Ledger['halt']>('none', 'open', 'sealed'),
-  mendingOver: fc.constantFrom(null, -1, 0, 1, 5),
-  stuckAt: fc.constantFrom(null, 0, 0, 1),
-  stuckRuns: fc.constantFrom(1, 2, 3),
-})
 const survey = fc.constantFrom(
   null,
   { behind: 2, blocksMin: 4 },
   { behind: 5, blocksMin: 4 },
   { behind: 0, blocksMin: 9 },
 )
-
-/** The ledger after it has followed these blocks, and its rows. */
-function ledgerOf(given: typeof drawnLedger extends fc.Arbitrary<infer T> ? T : never, blocks: model.Block[]) {
-  const last = given.followed === null ? null : given.oldest + given.followed
-  const next = last === null ? START : last + 1
-  const ledger: model.Ledger = {
-    ...{ start: START, isEmbedded: given.isEmbedded, genesisHash: given.isOtherGenesis ? word(9) : word(1_000_000) },
-    headers: last === null ? [] : blocks.slice(given.oldest, last + 1),
-    finalized: given.finalizedBelow === null || last === null ? null : last - given.finalizedBelow,
-    halt: given.halt,
-    mendingTo: given.mendingOver === null ? null : next - 1 + given.mendingOver,
-    stuck:
-      given.stuckAt === null
-        ? null
-        : { block: next + given.stuckAt, rule: 'before', runs: given.stuckRuns, isOld: true },
-    isTold: false,
-    audit: [],
-  }
-  const { finalized, stuck, mendingTo, genesisHash } = ledger
-  const trouble = (name: string, value: object) => ({ name, value: JSON.stringify(value) })
-  const since = '2026-01-01T00:00:00Z'
-  const rows: Rows = {
-    cursors: ledger.headers
-      .slice(-1)
-      .map(({ number, hash, time }) => ({ name: 'follow', block_number: number, block_hash: hash, block_time: time })),
-    blocks: ledger.headers.map(({ parentHash, ...one }) => ({ ...one, parent_hash: parentHash })),
-    evidence_modes: [{ from_block: 0, mode: 'agreed', set_by: 'test' }],
-    ledger_state: [
-      { finalized_block: finalized, finalized_hash: finalized === null ? null : word(3), mending_to: mendingTo },
-      { chain_id: 1, genesis_hash: given.isEmbedded ? 'embedded' : genesisHash, factory: FACTORY, start_block: START },
-      { started_at: '2026-01-01' },
-    ],
-    troubles: [
-      ...(stuck === null
-        ? []
-        : [
-            trouble('stuck', {
-              block: stuck.block,
-              rule: stuck.rule,
-              runs: stuck.runs,
-              host: null,
-              since,
-              lasts: false,
-            }),
-          ]),
-      ...(ledger.halt === 'none'
-        ? []
-        : [trouble('halted', { reason: 'tooDeep', since, detail: {}, looks: 1, sealed: ledger.halt === 'sealed' })]),
-    ],
-  }
-  return { ledger, rows }
-}
 
 let salts = 0
 /** What happens to the chain, and whom the run asks. */
@@ -151,10 +86,6 @@ function meet(chain: model.Block[], given: Turn, ledger: model.Ledger): Pick<mod
   return { main, providers: given.isAlone ? [] : [main, ...given.others.map(provider)] }
 }
 
-const QUIET = {
-  ...{ oldest: START, followed: 0, isEmbedded: false, isOtherGenesis: false, finalizedBelow: null },
-  ...({ halt: 'none', mendingOver: null, stuckAt: null, stuckRuns: 1 } as const),
-}
 const LIMITS = { checkLock: () => undefined, outOfTime: () => false }
 const contextOf = (sql: Sql, chain: object) => ({
   ...{ pool: poolWithin(sql), chain, log: silentLog, minter: null, distributor: null },
@@ -291,6 +222,31 @@ test('runs follow the provider’s chain, go back to what is shared, and halt on
   await fc.assert(fc.asyncProperty(drawnLedger, survey, turns, compareRuns), { numRuns: cases(120) })
   for (const kind of ['tooDeep', 'otherChain', 'pastFinalized', 'fails', 'ends', 'back'])
     assert.ok((met[kind] ?? 0) >= cases(2), `${kind}: ${JSON.stringify(met)}`)
+})
+
+test('a ledger that shares only block 0 starts over where the factory is, if it loses nothing', async () => {
+  const main = {
+    blocks: [...GENESIS, ...blocksAfter(GENESIS[0] as model.Block, 12, 99)],
+    strayFrom: null,
+    lacksBelow: 0,
+  }
+  const run = {
+    providers: [],
+    final: null,
+    options: {},
+    survey: null,
+    ranges: 99,
+    perRange: 40,
+    fault: null,
+    headFails: null,
+  }
+  for (const oldest of [START, START + 1])
+    for (const isOtherGenesis of [false, true])
+      for (const hasFactory of [false, true]) {
+        const { ledger, rows } = ledgerOf({ ...QUIET, oldest, isOtherGenesis, followed: 3 }, blocksAfter(null, 20, 0))
+        const asked = { ...run, main: { ...main, isSilent: false }, hasFactory }
+        await tables.within(rows, (sql) => runBoth(sql, ledger, asked, null))
+      }
 })
 
 const drawnOthers = fc.record({

@@ -21,7 +21,7 @@ export interface Provider {
 export type Outcome =
   | { kind: 'linked' }
   | { kind: 'useless' }
-  | { kind: 'waits'; above: number; left: number | null; isFalse: boolean }
+  | { kind: 'waits'; above: number; left: number | null; isFalse: boolean; lacks?: number }
 
 /** Where linking goes on: where it ended, unless a reorganisation replaced that block; else at the oldest header that was proven. */
 function top({ headers, provenFrom, linked }: Ledger, due: number): Block | null {
@@ -49,7 +49,13 @@ export function link(ledger: Ledger, provider: Provider, due: number, batches: n
     const least = Math.max(0, low.number - 64)
     const { fault } = provider
     if (fault !== null && fault.at >= least && fault.at < low.number)
-      return { kind: 'waits', above: low.number, left: null, isFalse: fault.kind === 'forged' }
+      return {
+        kind: 'waits',
+        above: low.number,
+        left: null,
+        isFalse: fault.kind === 'forged',
+        ...(fault.kind === 'lacks' && { lacks: fault.at }),
+      }
     if (n === 0 && provider.replaces && ledger.headers.some(({ number }) => number === low.number))
       return { kind: 'waits', above: low.number, left: null, isFalse: false }
     for (let number = least + 1; number <= low.number; number++) {
