@@ -1,9 +1,9 @@
-// Ladders: src/passes/steps/open-steps.ts opens the steps that the second reading opens, at its place, and reports of places what it reports.
+// Ladders: src/passes/steps/open-ladder.ts opens the steps that the second reading opens, at its place, and reports of places what it reports.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { openSoldOut, tellScarce } from '../../../src/passes/steps/open-steps.ts'
+import { openSoldOut, tellScarce } from '../../../src/passes/steps/open-ladder.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './opened.ts'
