@@ -1,11 +1,12 @@
 // What the console's pages show and send, as functions: amounts, verdicts in words, changes, forms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { columnOf } from '../../src/operator/columns.ts'
 import { fieldsOf, problemsOf, readForm } from '../../web/src/console/act-form.ts'
 import { difference, weiOf } from '../../web/src/console/amounts.ts'
 import { sentenceOf, type Tiers } from '../../web/src/console/payments/sentences.ts'
 import { reasonsOf } from '../../web/src/console/payments/states.ts'
-import { changesOf, inUnits } from '../../web/src/console/values.ts'
+import { changesOf, inUnits, inWords } from '../../web/src/console/values.ts'
 import { plainEther } from '../../web/src/format.ts'
 import { nearestTier } from '../../web/src/nearest.ts'
 
@@ -113,4 +114,15 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
   assert.equal(one.rest?.message, 'nothing else is known; graceSec is required.')
   const other = new Error('The tier is off sale.')
   assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })
+})
+
+test('a column’s field says how it is shown: a block’s number as a count, a cohort as a group', () => {
+  const kindOf = (field: string) => columnOf(field).kind
+  assert.deepEqual(['blockNumber', 'fromBlockNumber', 'feeWei', 'txHash'].map(kindOf), [
+    'count',
+    'count',
+    'ether',
+    'hash',
+  ])
+  assert.equal(inWords('openCohorts'), 'open groups')
 })

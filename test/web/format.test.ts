@@ -123,11 +123,8 @@ test('an address or hash is read from pasted text, without invisible marks', () 
 })
 
 test('zeros bring an amount in a column to six decimals', () => {
-  assert.deepEqual(['3', '1,234.5', '0.1234', '0.123456', '0.000000001'].map((text) => text + zerosAfter(text)), [
-    '3.000000',
-    '1,234.500000',
-    '0.123400',
-    '0.123456',
-    '0.000000001',
-  ])
+  assert.deepEqual(
+    ['3', '1,234.5', '0.1234', '0.123456', '0.000000001'].map((text) => text + zerosAfter(text)),
+    ['3.000000', '1,234.500000', '0.123400', '0.123456', '0.000000001'],
+  )
 })

@@ -136,12 +136,7 @@ function PauseButton() {
   const { data } = useHealth()
   if (!data) return null
   return data.paused ? (
-    <ActButton
-      main
-      label="Resume rounds"
-      act="resume"
-      says="Rounds resume. The next one also pays the missed turns."
-    />
+    <ActButton main label="Resume rounds" act="resume" says="Rounds resume. The next one also pays the missed turns." />
   ) : (
     <ActButton
       danger
