@@ -29,8 +29,10 @@ export interface Layer {
  * by accident.
  */
 const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
+/** Types of the chain. */
+const CHAIN_TYPES = ['src/ports/chain.ts', 'src/ports/contract.ts', 'src/ports/sending.ts']
 /** Modules of the chain that the passes and the operator may import. */
-const CHAIN_FACTS = ['src/ports/chain.ts', 'src/ports/faults.ts', 'src/chain/digest.ts']
+const CHAIN_FACTS = [...CHAIN_TYPES, 'src/ports/faults.ts', 'src/chain/digest.ts']
 const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/ports']
 const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
@@ -43,7 +45,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/db/reads'], may: ['src/domain', 'src/db', 'src/lib'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
-  { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
+  { of: CHAIN_FACTS, may: ['src/domain', 'src/ports/chain.ts', 'src/lib'], packages: ['@noble/hashes'] },
   { of: ['src/chain/pages/wallets.ts'], may: ['src/domain', 'src/chain', 'src/ports/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
   { of: ['src/chain/send/kms/key.ts'], may: [] },
@@ -53,14 +55,14 @@ const LAYERS: readonly Layer[] = [
     packages: ['node', 'viem', '@noble/curves', '@aws-sdk/client-kms', 'google-auth-library'],
   },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
-  { of: ['src/chain/factory/bounds.ts'], may: ['src/domain', 'src/ports/chain.ts'] },
+  { of: ['src/chain/factory/bounds.ts'], may: ['src/domain', ...CHAIN_TYPES] },
   {
     of: ['src/chain/factory/deploy.ts'],
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/send', 'src/lib'],
     packages: ['node', 'viem'],
   },
 
-  { of: ['src/ports'], may: ['src/domain', 'src/db', 'src/ports/chain.ts', 'src/lib'] },
+  { of: ['src/ports'], may: ['src/domain', 'src/db', ...CHAIN_TYPES, 'src/lib'] },
   { of: ['src/follower'], may: STEP, packages: ['node'] },
   { of: ['src/mending'], may: [...STEP, 'src/follower'], packages: ['node'] },
   { of: ['src/books'], may: [...STEP, 'src/follower', 'src/mending'], packages: ['node'] },
@@ -106,7 +108,7 @@ const LAYERS: readonly Layer[] = [
         'src/domain',
         'src/db',
         'src/db/reads',
-        'src/ports/chain.ts',
+        ...CHAIN_TYPES,
         'src/operator',
         'src/operator/acts/keys/webauthn.ts',
         'src/ports',
@@ -124,7 +126,7 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/metrics'],
-    may: ['src/domain', 'src/db', 'src/db/reads', 'src/ports/chain.ts', 'src/lib'],
+    may: ['src/domain', 'src/db', 'src/db/reads', ...CHAIN_TYPES, 'src/lib'],
     packages: ['node', 'prom-client'],
   },
   { of: ['src/mending/rebuild'], may: [...STEP, 'src/follower', 'src/books', 'src/passes/steps'] },

@@ -16,8 +16,8 @@ import { inEther } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
 import { readFunds } from '../passes/steps/funds.ts'
 import { trySigning } from '../passes/steps/signer.ts'
-import type { SignerAccount } from '../ports/chain.ts'
 import type { AccountRole } from '../ports/contexts.ts'
+import type { SignerAccount } from '../ports/sending.ts'
 import { type Check, type Checks, check, type Finding, findingOf, reasonOf } from './check.ts'
 
 export interface KeysExamined {

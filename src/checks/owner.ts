@@ -8,7 +8,7 @@ import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { type BudgetUse, budgetShortOf, turnRange } from '../domain/budget.ts'
 import { type Address, inEther } from '../domain/units.ts'
-import type { OwnersPowers } from '../ports/chain.ts'
+import type { OwnersPowers } from '../ports/contract.ts'
 import { type Checks, check, type Finding, findingOf, runChecks } from './check.ts'
 
 interface PowersExamined {

@@ -6,7 +6,6 @@ import { readState, writeState } from '../db/core/state.ts'
 import { readCreditBlocks } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import type { Drift } from '../domain/drift.ts'
-import type { LogPlace } from '../ports/chain.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -16,6 +15,7 @@ import type {
   NodeHistoryRead,
   RuledBy,
 } from '../ports/contexts.ts'
+import type { LogPlace } from '../ports/contract.ts'
 import { compareBlock, LeftOutFault } from './compare.ts'
 
 /** What repairs need to read and write. */

@@ -5,7 +5,9 @@ import { readFigures, type Sample } from '../db/reads/metrics.ts'
 import { coverOf } from '../domain/cover.ts'
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
-import type { AccountReader, ChainReader, Readings } from '../ports/chain.ts'
+import type { ChainReader } from '../ports/chain.ts'
+import type { Readings } from '../ports/contract.ts'
+import type { AccountReader } from '../ports/sending.ts'
 
 /** How long scrapes share a read, and how long a read may take. Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }

@@ -16,7 +16,6 @@ import { follow } from '../follower/follow.ts'
 import { settledHeight } from '../follower/followed-finality.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { linkSeeds } from '../follower/link-seeds.ts'
-import type { SignerAccount } from '../ports/chain.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -34,6 +33,7 @@ import type {
   TrustRules,
 } from '../ports/contexts.ts'
 import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from '../ports/outcomes.ts'
+import type { SignerAccount } from '../ports/sending.ts'
 import { passRunner } from './run.ts'
 import { type DueRound, planDueRound } from './steps/plan-round.ts'
 import { resolvePending, reviveCall, type SenderRun } from './steps/send.ts'

@@ -11,7 +11,6 @@ import { settledHeight } from '../follower/followed-finality.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { compareBelieved, findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
 import { reconcileWhenDue } from '../mending/reconcile.ts'
-import type { SignerAccount } from '../ports/chain.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -28,6 +27,7 @@ import type {
   Signers,
 } from '../ports/contexts.ts'
 import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from '../ports/outcomes.ts'
+import type { SignerAccount } from '../ports/sending.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'

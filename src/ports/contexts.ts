@@ -8,15 +8,9 @@ import type { EvidenceMode } from '../domain/observed.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
-import type {
-  AccountReader,
-  BlockRef,
-  ChainFacts,
-  ChainReader,
-  ContractReader,
-  NodeHistory,
-  SignerAccount,
-} from './chain.ts'
+import type { BlockRef, ChainFacts, ChainReader } from './chain.ts'
+import type { ContractReader, NodeHistory } from './contract.ts'
+import type { AccountReader, SignerAccount } from './sending.ts'
 
 export interface LedgerDb {
   readonly pool: Pool

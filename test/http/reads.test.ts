@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
 import { noteCalm, noteTrouble } from '../../src/db/core/troubles.ts'
 import { wei } from '../../src/domain/units.ts'
-import type { Readings } from '../../src/ports/chain.ts'
+import type { Readings } from '../../src/ports/contract.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
 import {
   hashOf,

@@ -1,7 +1,7 @@
 // The signed-in wallet's own routes: its record, and the outcomes of recording a node of its own.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Readings } from '../../src/ports/chain.ts'
+import type { Readings } from '../../src/ports/contract.ts'
 import { ChainFault } from '../../src/ports/faults.ts'
 import type { FoundNode, SyncOutcome } from '../../src/ports/outcomes.ts'
 import { type Service, sessionOf, startService } from '../support/http.ts'

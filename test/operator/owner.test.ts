@@ -14,7 +14,7 @@ import {
   previewPause,
   previewRefill,
 } from '../../src/operator/acts/owner.ts'
-import type { OwnersPowers } from '../../src/ports/chain.ts'
+import type { OwnersPowers } from '../../src/ports/contract.ts'
 import { mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'

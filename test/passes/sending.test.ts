@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
-import type { SignerAccount } from '../../src/ports/chain.ts'
 import { SignerFault } from '../../src/ports/faults.ts'
+import type { SignerAccount } from '../../src/ports/sending.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 

@@ -7,7 +7,7 @@ import type { Pool } from '../../src/db/core/sql.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { reconcileWindow } from '../../src/mending/reconcile.ts'
-import type { ChainNode } from '../../src/ports/chain.ts'
+import type { ChainNode } from '../../src/ports/contract.ts'
 import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const NODES = 200_000

@@ -2,7 +2,7 @@
 
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'
-import type { CohortCredit, MintOrder } from '../../src/ports/chain.ts'
+import type { CohortCredit, MintOrder } from '../../src/ports/sending.ts'
 
 /** A deployment whose minter and distributor never run out of budget. */
 export const ROOMY_SETUP = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import type { Readings } from '../../src/ports/chain.ts'
+import type { Readings } from '../../src/ports/contract.ts'
 import { announceWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { misshapen, noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'

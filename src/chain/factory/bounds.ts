@@ -3,7 +3,7 @@
 import { type BoundsGwei, boundsNeeded } from '../../domain/rounds/terms.ts'
 import type { CreditTerms } from '../../domain/rounds/turn-amounts.ts'
 import type { Address } from '../../domain/units.ts'
-import type { ContractReader } from '../../ports/chain.ts'
+import type { ContractReader } from '../../ports/contract.ts'
 
 /**
  * The distributor, and the bounds that the owner must set for it to pay `range` at every rate in `payoutBps`. Null if the bounds are wide enough

@@ -2,7 +2,8 @@
 // never turn an answer that it cannot read into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
-import type { BlockRef, ChainNode, ContractReader } from '../../ports/chain.ts'
+import type { BlockRef } from '../../ports/chain.ts'
+import type { ChainNode, ContractReader } from '../../ports/contract.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
 import { readStorageRoot } from '../evidence/logs/storage-root.ts'
 import { haveTraces } from '../evidence/trace/block.ts'

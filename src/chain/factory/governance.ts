@@ -1,7 +1,7 @@
 // The settings that the contract's owner controls, read at the provider's head, and what would happen if the owner made a call. It must never send
 // anything. It could not: the owner's key is in the owner's wallet.
 import { type Address, address, wei } from '../../domain/units.ts'
-import type { GovernanceReader } from '../../ports/chain.ts'
+import type { GovernanceReader } from '../../ports/contract.ts'
 import { isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { count, safeNumber } from '../rpc/wire.ts'

@@ -1,7 +1,7 @@
 // Batches reads of single nodes: one request in each short interval, however many callers there are. It must never keep a caller waiting beyond its
 // budget (the caller's own timeout ensures that), and never queue without limit.
 import { type Address, address, wei } from '../../domain/units.ts'
-import type { NodeReading } from '../../ports/chain.ts'
+import type { NodeReading } from '../../ports/contract.ts'
 import { ChainFault } from '../../ports/faults.ts'
 import { readView, viewCall } from '../factory/calls.ts'
 import { isRevert } from '../rpc/provider.ts'

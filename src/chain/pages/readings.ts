@@ -3,7 +3,7 @@
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
-import type { NodeReading, Readings } from '../../ports/chain.ts'
+import type { NodeReading, Readings } from '../../ports/contract.ts'
 import { readView, requestView, type ViewArgs, type ViewName, viewCall } from '../factory/calls.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'

@@ -2,8 +2,8 @@
 // clients, which the message must begin with. It must never guess: a text that is not listed is `unknown`, because the provider may have accepted the
 // transaction nevertheless.
 
-import type { EstimateOutcome, SendOutcome } from '../../ports/chain.ts'
 import type { RpcError } from '../../ports/faults.ts'
+import type { EstimateOutcome, SendOutcome } from '../../ports/sending.ts'
 import { isLimit } from '../rpc/provider.ts'
 
 type SendKind = SendOutcome['kind']

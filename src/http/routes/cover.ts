@@ -1,7 +1,7 @@
 // GET /api/cover: how far the contract's balance covers what it owes, as the contract itself reports. If we cannot reach the chain, all readings are
 // null; that is not an error.
 import { coverOf } from '../../domain/cover.ts'
-import type { Readings } from '../../ports/chain.ts'
+import type { Readings } from '../../ports/contract.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

@@ -3,7 +3,7 @@
 // first, then NODE_COLUMNS in db/reads/public-api.ts).
 
 import { type NodePage, readNode } from '../../db/reads/public-api.ts'
-import type { Readings } from '../../ports/chain.ts'
+import type { Readings } from '../../ports/contract.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
 import { isRefusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

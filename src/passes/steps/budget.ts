@@ -8,8 +8,8 @@ import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db
 import { readBudgetNeed } from '../../db/nodes/budget.ts'
 import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
 import { type BudgetNeed, budgetShortOf, isSoldOut, type KnownBudget } from '../../domain/budget.ts'
+import type { CreditBounds, MinterBudget } from '../../domain/observed.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { CreditBounds, MinterBudget } from '../../ports/chain.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../../ports/contexts.ts'
 import type { BudgetAnswer } from '../../ports/outcomes.ts'
 

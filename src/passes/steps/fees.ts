@@ -2,8 +2,8 @@
 
 import { readFees } from '../../db/sends/fees.ts'
 import { type FeeRules, type Fees, feeLimits, feesSeen } from '../../domain/fees.ts'
-import type { AccountReader } from '../../ports/chain.ts'
 import type { LedgerDb, RuledBy } from '../../ports/contexts.ts'
+import type { AccountReader } from '../../ports/sending.ts'
 
 /** The provider's suggestion, limited by what followed blocks show and by the operator's caps. */
 export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {

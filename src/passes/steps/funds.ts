@@ -9,8 +9,8 @@ import { readSpending } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { judgeFunds, type Spending, USUAL_GAS } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { AccountReader } from '../../ports/chain.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../../ports/contexts.ts'
+import type { AccountReader } from '../../ports/sending.ts'
 import { feesToHave } from './fees.ts'
 
 /** Seconds between two checks. That is often enough, because a balance that we report as low still lasts for many transactions. */

@@ -9,8 +9,8 @@ import { raiseAlarm } from '../../follower/alarm.ts'
 import { blocksAt } from '../../follower/followed-finality.ts'
 import { hostsElsewhere } from '../../follower/histories.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import type { FactoryCall, SignerAccount } from '../../ports/chain.ts'
 import type { ChainRead, LedgerDb, Logging, Run } from '../../ports/contexts.ts'
+import type { FactoryCall, SignerAccount } from '../../ports/sending.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'guardsAt'>
 

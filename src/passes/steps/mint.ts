@@ -9,6 +9,7 @@ import { readMintablePayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
+import type { MinterBudget } from '../../domain/observed.ts'
 import { cohortToSkipFor, type OwedTurns } from '../../domain/rounds/due-turns.ts'
 import { turnFate } from '../../domain/rounds/payouts.ts'
 import { termsAt } from '../../domain/rounds/turn-amounts.ts'
@@ -22,9 +23,9 @@ import {
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import type { FactoryCall, MinterBudget, MintOrder } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../../ports/contexts.ts'
 import type { BudgetAnswer } from '../../ports/outcomes.ts'
+import type { FactoryCall, MintOrder } from '../../ports/sending.ts'
 import { guardOf, type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
 import { refusesRole } from './signer.ts'
 

@@ -8,9 +8,9 @@ import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
 import { voicesNeeded } from '../../domain/finality.ts'
-import type { SignerAccount } from '../../ports/chain.ts'
 import type { ChainRead, LedgerDb, Logging } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
+import type { SignerAccount } from '../../ports/sending.ts'
 
 /** For how many blocks all providers must report a higher nonce than the ledger's before we believe them: longer than a fork of the chain lasts. */
 export const AHEAD_BLOCKS = 64

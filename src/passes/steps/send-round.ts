@@ -7,7 +7,6 @@ import { readLedgerCounters } from '../../db/nodes/nodes.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/rounds/round-plan.ts'
 import { wei } from '../../domain/units.ts'
-import type { FactoryCall } from '../../ports/chain.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -17,6 +16,7 @@ import type {
   RuledBy,
   SendRules,
 } from '../../ports/contexts.ts'
+import type { FactoryCall } from '../../ports/sending.ts'
 import { type DueRound, holdToTerms } from './plan-round.ts'
 import { guardOf, type SenderRun, type Sent, send, validUntil } from './send.ts'
 

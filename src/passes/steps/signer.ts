@@ -6,10 +6,10 @@ import { writeAudit } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
 import { readSenderTroubles } from '../../db/sends/signers.ts'
 import { type Address, wei } from '../../domain/units.ts'
-import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../ports/chain.ts'
 import type { AccountRole, LedgerDb, Logging } from '../../ports/contexts.ts'
 import { SignerFault } from '../../ports/faults.ts'
 import type { SignerAnswer } from '../../ports/outcomes.ts'
+import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../ports/sending.ts'
 
 /** Empty calls of the same kind as the account's real calls, so that a signer with rules of its own allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {

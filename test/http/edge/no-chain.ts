@@ -3,7 +3,8 @@ import type { Pool } from '../../../src/db/core/sql.ts'
 import type { HttpDeps } from '../../../src/http/deps.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import type { OperatorDeps } from '../../../src/operator/act.ts'
-import type { ChainReader, ContractReader } from '../../../src/ports/chain.ts'
+import type { ChainReader } from '../../../src/ports/chain.ts'
+import type { ContractReader } from '../../../src/ports/contract.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
 
 const unread = { blockNumber: null, balanceWei: null, gasPriceWei: null, walletMax: null, code: null, heldWei: null }

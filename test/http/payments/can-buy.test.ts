@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { wei } from '../../../src/domain/units.ts'
-import type { BuyerReading, Readings } from '../../../src/ports/chain.ts'
+import type { BuyerReading, Readings } from '../../../src/ports/contract.ts'
 import { type Service, startService } from '../../support/http.ts'
 import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../../support/http-ledger.ts'
 

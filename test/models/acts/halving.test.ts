@@ -9,7 +9,7 @@ import { planOf, type RoundPlan } from '../../../src/domain/rounds/round-plan.ts
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { pay } from '../../../src/passes/credit.ts'
 import { type Sent, sendWhatFits } from '../../../src/passes/steps/send.ts'
-import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../../src/ports/chain.ts'
+import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../../src/ports/sending.ts'
 import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './halving.ts'

@@ -1,4 +1,4 @@
-// Planning a round: src/domain/credit.ts and the second reading agree over random due cohorts.
+// Planning a round: src/domain/rounds/round-plan.ts and the second reading agree over random due cohorts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -350,7 +350,7 @@ function actsOf(
   ]
 }
 
-test('an act that could succeed waits for a second person exactly if what it gives away is above the amount', async () => {
+test('an act that gives away more than the amount waits for a second person', async () => {
   let proposed = 0
   const compare = async (given: Drawn) => {
     const known = knownOf(given)

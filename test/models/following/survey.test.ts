@@ -41,20 +41,21 @@ const thing = fc.oneof(
   }),
 )
 const height = fc.integer({ min: 5, max: 56 })
-const often = <T>(usual: T, ...rare: T[]) => fc.constantFrom<T>(usual, usual, usual, usual, usual, ...rare)
+const often = <T>(usual: T, ...rare: T[]) =>
+  fc.constantFrom<T>(...Array.from({ length: 4 + 5 * rare.length }, () => usual), ...rare)
 const drawn = fc.record({
   things: fc.array(fc.record({ block: height, of: thing }), { maxLength: 7 }),
   wallet: fc.record({
     watchedFrom: often(0, 10, 11, 30, 52),
     closed: often<number | null>(null, 9, 10, 11, 40, 50, 51),
   }),
-  hasSecond: fc.boolean(),
+  hasSecond: fc.constantFrom(true, true, false),
   nonce: often(3, 0),
   codeFrom: often<number | null>(null, 5, 9, 10, 40),
   final: fc.constantFrom(56, 56, 40, 20, 5, null, 'fails' as const),
   lacks: often<model.World['lacks']>('nothing', 'logs', 'states', 'blocks', 'parent', 'end'),
   from: fc.constantFrom(10, 10, 11),
-  to: fc.constantFrom(10, 12, 14, 15, 50, 50),
+  to: fc.constantFrom(10, 12, 15, 50, 50, 50, 50),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
@@ -285,8 +286,8 @@ test('a survey has all that moved value, used a nonce or changed the factory, or
     const isLost = world.lacks === 'end' || (world.lacks === 'blocks' && asked.length > 0)
     assert.ok(isRoleHidden || isShort || isLost, 'a survey that nothing hinders')
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
-  for (const kind of ['useless', 'none', 'whole', 'part']) assert.ok((met[kind] ?? 0) >= 1, JSON.stringify(met))
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
+  for (const kind of ['useless', 'none', 'whole', 'part']) assert.ok((met[kind] ?? 0) > 0, JSON.stringify(met))
 })
 
 test('a range has at most 1,024 candidates, but the first block with logs in any case', async () => {

@@ -3,7 +3,7 @@
 import { encodeFunctionData } from 'viem'
 import { encodeCall } from '../../../src/chain/send/signer-account.ts'
 import { type Address, address, type Hash, wei } from '../../../src/domain/units.ts'
-import type { FactoryCall } from '../../../src/ports/chain.ts'
+import type { FactoryCall } from '../../../src/ports/sending.ts'
 import type { Hex, TestChain, TestTransaction } from '../../support/anvil.ts'
 import { FOREVER } from '../../support/factory.ts'
 import { deployContracts, ETHER, ownerAbi } from '../../support/world.ts'

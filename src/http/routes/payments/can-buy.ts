@@ -15,7 +15,7 @@ import {
   checkBuyer,
 } from '../../../domain/payers/can-buy.ts'
 import type { Address } from '../../../domain/units.ts'
-import type { BuyerReading } from '../../../ports/chain.ts'
+import type { BuyerReading } from '../../../ports/contract.ts'
 import { parseAddress } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'

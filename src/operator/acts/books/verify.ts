@@ -10,8 +10,8 @@ import { readLedgerCounters, readNodes } from '../../../db/nodes/nodes.ts'
 import { coverOf } from '../../../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../../domain/drift.ts'
 import { wei } from '../../../domain/units.ts'
-import type { ContractReader } from '../../../ports/chain.ts'
 import type { ChainRead, FactoryRead } from '../../../ports/contexts.ts'
+import type { ContractReader } from '../../../ports/contract.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
 
 /** How many nodes one step compares: four calls to the contract, in flight at once. */
