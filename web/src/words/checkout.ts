@@ -30,7 +30,7 @@ export const words = {
     opensAfter: 'Opens once {tier} is sold out',
     lastPaid: '<strong>{amount} ETH</strong> last round',
     mayPay: '<strong>{range} ETH</strong> a round{than}',
-    than: ' · {rate} {tier}',
+    than: ' · {rate}\u00a0{tier}',
     fromTo: '{least} to {most}',
     last: '<latest>, last {amount}</latest>',
     before: 'The last rounds paid a node, oldest first: {amounts}.',
