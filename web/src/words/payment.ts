@@ -125,7 +125,7 @@ export const words = {
     dismissed: 'The operator has closed this payment without a node.',
     steps: ['Received', 'The operator decides', 'A node, or your ether back'],
     /** The second step, if the payment needs no decision. */
-    waits: 'Waits for a place',
+    held: 'Held',
     looks: 'The operator reviews it.',
     nothingLost:
       'Nothing is lost: your ether is in the payments wallet. {next} Come back to this page for the outcome.',

@@ -31,7 +31,7 @@ export function Stopped({ payment }: { payment: Payment }) {
       <ol className="way">
         {t.steps.map((step, index) => (
           <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
-            <span>{index === 1 && isWaiting(payment) ? t.waits : step}</span>
+            <span>{index === 1 && !needsDecision(payment) ? t.held : step}</span>
           </li>
         ))}
       </ol>
@@ -79,9 +79,9 @@ function Difference({ wei, nearest }: { wei: bigint; nearest: Tier }) {
   })
 }
 
-/** True if a payment waits for something other than the operator's decision. */
-const isWaiting = ({ reason, waitsForPlace }: Payment) =>
-  reason === 'walletLimit' || ((reason === 'soldOut' || reason === 'supplySpent') && waitsForPlace)
+/** True if the operator chooses between a node and a refund. */
+const needsDecision = ({ reason, waitsForPlace }: Payment) =>
+  !(reason && reason in NEXT) && !((reason === 'soldOut' || reason === 'supplySpent') && waitsForPlace)
 
 /** The page's address, for a buyer if the operator names no contact. */
 function KeepPage({ txHash }: { txHash: string }) {
