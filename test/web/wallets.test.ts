@@ -337,7 +337,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('If you pay from an exchange, the exchange gets the node.').waitFor()
     await page.getByText('All checks pass').waitFor()
     await page.getByText('Waiting for a transfer from this address.').waitFor()
-    await page.getByText('If you send on a network other than Local chain (chain 31337), we cannot see it.').waitFor()
+    await page.getByText('Send exactly this amount, on Local chain (chain 31337) only.').waitFor()
     // The page learns of the transfer from its stream, because the service would not answer a poll.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []
@@ -360,7 +360,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).tap()
     await page.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).tap()
-    const [amount, to, chainId] = [await copied('amount, exactly'), await copied('to'), await copied('chain id')]
+    const [amount, to, chainId] = [await copied('exact amount'), await copied('to'), await copied('chain id')]
     assert.deepEqual([amount, to, chainId], ['0.01', getAddress(wellKnown.paymentAddress), '31337'])
     assert.deepEqual(await violations(page), [])
     const txHash = await wallet(14, wellKnown).pay(to as `0x${string}`, parseEther(amount))
