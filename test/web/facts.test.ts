@@ -75,7 +75,7 @@ describe('facts', { skip: noBrowser }, () => {
       await page.goto(at('/buy/basic'))
       await page.getByLabel('QR or by hand').check()
       await page.getByLabel('Your paying address').fill(walletOf(1))
-      await page.getByRole('button', { name: 'Copy amount, exactly' }).waitFor()
+      await page.getByRole('button', { name: 'Copy exact amount' }).waitFor()
       assert.deepEqual(await misshapen(page), [], `by hand, ${width} wide`)
       await page.close()
     }
