@@ -31,7 +31,9 @@ export interface Poster {
 export const resultSince =
   (startedAt: number) =>
   (status: number | null, error: string | null, isForbidden = false): PostResult => ({
-    ...{ status, error, isForbidden },
+    status,
+    error,
+    isForbidden,
     durationMs: Math.round(performance.now() - startedAt),
   })
 

@@ -172,6 +172,15 @@ export interface Outcomes {
   proofOf: (entry: WireLog) => Proof
 }
 
+/** What a provider says of a receipt, for comparison with what others say. */
+const statementOf = (receipt: SeenReceipt, isOwn: boolean) => ({
+  hash: receipt.txHash,
+  blockNumber: receipt.blockNumber,
+  blockHash: receipt.blockHash,
+  words: outcomeOf(receipt),
+  isOwn,
+})
+
 /**
  * The factory's logs in some blocks, and the outcomes of the transactions that concern us. If a block has a transaction that could have an effect, or
  * a log, or a log may be missing, all its receipts are proven. For other blocks, and on chains that cannot prove receipts, logs and receipts are read
@@ -212,10 +221,7 @@ export async function readOutcomes(
   const acting = new Map(unprovenBlocks.flatMap((block) => block.acting.map((tx) => [tx.hash, isOwn(addresses, tx)])))
   const statements = single
     .filter(({ txHash }) => acting.has(txHash))
-    .map((actingReceipt) => ({
-      ...{ hash: actingReceipt.txHash, blockNumber: actingReceipt.blockNumber, blockHash: actingReceipt.blockHash },
-      ...{ words: outcomeOf(actingReceipt), isOwn: acting.get(actingReceipt.txHash) ?? false },
-    }))
+    .map((actingReceipt) => statementOf(actingReceipt, acting.get(actingReceipt.txHash) ?? false))
   const agreedTxHashes = await agreedHashes(soundness.voices, statements, {
     ask: ({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }),
     part: 'receipts',

@@ -53,7 +53,9 @@ export function problemsIn({ call, folder, settings, rpcUrl, databaseUrl }: Chec
   const own = { ...folder.environment(call.io.env), ...parseEnv(settings.join('\n')) }
   const keys = ['MINTER', 'DISTRIBUTOR'].filter((role) => !Object.keys(own).some((name) => name.startsWith(`${role}_`)))
   const env = {
-    ...{ CHAIN_ID: '1', START_BLOCK: '0', FACTORY_ADDRESS: SOME_FACTORY },
+    CHAIN_ID: '1',
+    START_BLOCK: '0',
+    FACTORY_ADDRESS: SOME_FACTORY,
     ...(own.SESSION_SECRET_FILE ? {} : { SESSION_SECRET: randomBytes(32).toString('hex') }),
     ...Object.fromEntries(keys.map((role) => [`${role}_PRIVATE_KEY`, randomKey()])),
     ...own,

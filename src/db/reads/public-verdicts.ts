@@ -32,11 +32,23 @@ export async function readSale(sql: Sql, block: bigint): Promise<object | null> 
   if (cursor === null || block > BigInt(cursor.number)) return null
   const blockNumber = Number(block)
   const versions = decidingIn(await readTierVersions(sql), blockNumber).map((one) => ({
-    ...{ tierId: one.tierId, version: one.version, tierNo: one.tierNo, priceWei: one.priceWei, onSale: one.onSale },
-    ...{ maxPerWallet: one.maxPerWallet, holdingWei: one.holdingWei, holdingToken: one.holdingToken },
-    ...{ graceSec: one.graceSec, supply: one.supply, opensAt: isoOf(one.opensAt), closesAt: isoOf(one.closesAt) },
-    ...{ opensAfter: one.opensAfter, opened: one.opened, allowlist: one.allowlist },
-    ...{ fromBlock: one.fromBlock, fromAt: isoOf(one.fromTime) },
+    tierId: one.tierId,
+    version: one.version,
+    tierNo: one.tierNo,
+    priceWei: one.priceWei,
+    onSale: one.onSale,
+    maxPerWallet: one.maxPerWallet,
+    holdingWei: one.holdingWei,
+    holdingToken: one.holdingToken,
+    graceSec: one.graceSec,
+    supply: one.supply,
+    opensAt: isoOf(one.opensAt),
+    closesAt: isoOf(one.closesAt),
+    opensAfter: one.opensAfter,
+    opened: one.opened,
+    allowlist: one.allowlist,
+    fromBlock: one.fromBlock,
+    fromAt: isoOf(one.fromTime),
   }))
   // Those not in force yet, too: a payment to one of them is a sale.
   const wallets = (await readPaymentWallets(sql))

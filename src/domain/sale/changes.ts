@@ -116,9 +116,24 @@ export function termsOf(version: TierTerms): TierTerms {
   const { holdingWei, holdingToken, holdingSymbol, holdingDecimals } = version
   const { supply, opensAt, closesAt, opensAfter, allowlist } = version
   return {
-    ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale, graceSec, holdingRetrySec },
-    ...{ holdingWei, holdingToken, holdingSymbol, holdingDecimals },
-    ...{ supply, opensAt, closesAt, opensAfter, allowlist },
+    tierId,
+    tierNo,
+    label,
+    priceWei,
+    maxPerWallet,
+    payoutBps,
+    onSale,
+    graceSec,
+    holdingRetrySec,
+    holdingWei,
+    holdingToken,
+    holdingSymbol,
+    holdingDecimals,
+    supply,
+    opensAt,
+    closesAt,
+    opensAfter,
+    allowlist,
   }
 }
 

@@ -34,7 +34,12 @@ export async function readDeployment({ deps, queryReplica }: Pick<Tools, 'deps' 
     deps.readings.maxPerWallet(),
   ])
   return {
-    ...{ chainId, rpcUrl: publicRpcUrl, factoryAddress, maxPerWallet, paymentAddress, embedded },
+    chainId,
+    rpcUrl: publicRpcUrl,
+    factoryAddress,
+    maxPerWallet,
+    paymentAddress,
+    embedded,
     apiBase: new URL('/api', publicUrl).href,
     ...profile,
     brand: { ...brand, logoUrl: logo === null ? null : LOGO_PATH },

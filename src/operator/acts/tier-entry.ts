@@ -127,7 +127,11 @@ const shownSupply = ({ supply }: TierRow, soldCount: number) => (supply === null
 export function plannedViews(rows: readonly TierRow[], plans: readonly TierPlan[]): PlannedView[] {
   const { fit, unfit } = readChanges(rows, plans)
   const plannedOf = ({ tierId, version, fromTime, enteredAt, enteredBy }: Omit<TierRow, 'fromBlock'>) => ({
-    ...{ tierId, version, fromTime, enteredAt, enteredBy },
+    tierId,
+    version,
+    fromTime,
+    enteredAt,
+    enteredBy,
   })
   const views = [
     ...fit.map(({ before, version }) => ({ ...plannedOf(version), says: inWords(before, version), unfit: null })),

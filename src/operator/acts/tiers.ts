@@ -98,7 +98,9 @@ const BOUNDS = {
   ),
   allowlist: field.orNull(
     field.ofForm<Hash>('the root of the allowlist; 0: anyone may buy', {
-      ...{ schema: { type: 'string', pattern: '^(0|0x[0-9a-fA-F]{64})$' }, value: 'root', otherwise: NO_LIST },
+      schema: { type: 'string', pattern: '^(0|0x[0-9a-fA-F]{64})$' },
+      value: 'root',
+      otherwise: NO_LIST,
       form: "a list's root, 0x and 64 hex digits, or 0",
       parse: (input) => (input === '0' ? NO_LIST : LIST.parse(input)),
     }),
@@ -145,7 +147,11 @@ export const createTier = defineAct({
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
   fields: {
     tierId: { ...TIER_ID, help: 'its permanent id' },
-    ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS, ...BOUNDS },
+    priceWei: PRICE,
+    label: LABEL,
+    maxPerWallet: PER_WALLET,
+    ...TERMS,
+    ...BOUNDS,
     tierNo: field.orNull(field.whole('its number on the contract; by default the next free one', 1, TIER_NO_MAX)),
     ...SALE,
   },
@@ -160,11 +166,24 @@ export const createTier = defineAct({
       if (holder) return refuseAct('conflict', `Tier ${holder.tierId} already has number ${number} on the contract.`)
       if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
       const fresh = {
-        ...{ tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000, onSale: true },
+        tierId,
+        tierNo: number,
+        label: '',
+        priceWei: wei(0n),
+        maxPerWallet: 1,
+        payoutBps: 10_000,
+        onSale: true,
         graceSec: nextGraceSec(rows, deps.rules),
         holdingRetrySec: rows.at(-1)?.holdingRetrySec ?? deps.rules.holdingRetrySec,
-        ...{ holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null },
-        ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
+        holdingWei: wei(0n),
+        holdingToken: null,
+        holdingSymbol: null,
+        holdingDecimals: null,
+        supply: null,
+        opensAt: null,
+        closesAt: null,
+        opensAfter: null,
+        allowlist: null,
       }
       const proposal = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
       return { ...proposal, first: mergeTerms(fresh, namedIn(terms)) }
@@ -191,7 +210,12 @@ export const changeTier = defineAct({
   fields: {
     tierId: TIER_ID,
     priceWei: field.orNull({ ...PRICE, help: 'its new price' }),
-    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...BOUNDS, ...SALE, ...AHEAD },
+    label: field.orNull(LABEL),
+    maxPerWallet: field.orNull(PER_WALLET),
+    ...TERMS,
+    ...BOUNDS,
+    ...SALE,
+    ...AHEAD,
   },
   onChain: true,
   asks: 'Enter this change?',

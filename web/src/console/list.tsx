@@ -33,9 +33,15 @@ interface Ways<Row> {
 }
 
 const TONES: Readonly<Record<string, Tone>> = {
-  ...{ mined: 'good', confirmed: 'good', inForce: 'good', open: 'good' },
-  ...{ pending: 'warn', grace: 'warn' },
-  ...{ reverted: 'bad', displaced: 'bad', failed: 'bad' },
+  mined: 'good',
+  confirmed: 'good',
+  inForce: 'good',
+  open: 'good',
+  pending: 'warn',
+  grace: 'warn',
+  reverted: 'bad',
+  displaced: 'bad',
+  failed: 'bad',
 }
 
 const asTime = (value: unknown): Date | null =>
