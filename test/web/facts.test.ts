@@ -28,7 +28,8 @@ describe('facts', { skip: noBrowser }, () => {
     await service.close()
   })
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
-  const card = (page: Page, tier: string) => page.locator('.tier').filter({ hasText: tier })
+  const card = (page: Page, tier: string) =>
+    page.locator('.tier').filter({ has: page.getByRole('heading', { name: tier }) })
 
   test('a price has at most ten figures; all of them, at a press, stay within its card', async () => {
     // On both sides of the length from which every amount may break.

@@ -135,7 +135,7 @@ export const words = {
     difference: 'Difference',
     keep: 'Keep this page',
     theAddress: 'address of this page',
-    copyAddress: 'Copy its address',
+    copyAddress: 'Copy address',
     expectedOf: '{amount}, the price of {tier}',
     paidBy: 'Paid by',
     paidAt: 'Paid on',
