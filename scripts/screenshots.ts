@@ -120,7 +120,9 @@ try {
       const page = await context.newPage()
       // The chain's provider rejects a request that has this header.
       await context.route(`${service.url}/**`, (route) =>
-        route.continue({ headers: { ...route.request().headers(), 'x-forwarded-for': `10.0.0.${visitor}` } }),
+        route
+          .continue({ headers: { ...route.request().headers(), 'x-forwarded-for': `10.0.0.${visitor}` } })
+          .catch(() => undefined),
       )
       page.on('console', (message) => message.type() === 'error' && console.error(`  console: ${message.text()}`))
       for (const [name, path] of Object.entries(pages)) {

@@ -28,7 +28,8 @@ describe('facts', { skip: noBrowser }, () => {
     await service.close()
   })
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
-  const card = (page: Page, tier: string) => page.locator('.tier').filter({ hasText: tier })
+  const card = (page: Page, tier: string) =>
+    page.locator('.tier').filter({ has: page.getByRole('heading', { name: tier }) })
 
   test('a price has at most ten figures; all of them, at a press, stay within its card', async () => {
     // On both sides of the length from which every amount may break.
@@ -74,8 +75,8 @@ describe('facts', { skip: noBrowser }, () => {
       }
       await page.goto(at('/buy/basic'))
       await page.getByLabel('QR or by hand').check()
-      await page.getByLabel('Which address will pay?').fill(walletOf(1))
-      await page.getByRole('button', { name: 'Copy amount, exactly' }).waitFor()
+      await page.getByLabel('Your paying address').fill(walletOf(1))
+      await page.getByRole('button', { name: 'Copy exact amount' }).waitFor()
       assert.deepEqual(await misshapen(page), [], `by hand, ${width} wide`)
       await page.close()
     }

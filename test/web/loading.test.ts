@@ -171,7 +171,7 @@ describe('a browser', { skip: noBrowser }, () => {
     }`)
     await page.goto(at('/buy/basic'))
     await page.getByLabel('QR or by hand').check()
-    await page.getByRole('button', { name: 'Copy amount, exactly' }).click()
+    await page.getByRole('button', { name: 'Copy exact amount' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     assert.equal(await page.evaluate('window.copied'), '0.01')
     await page.close()

@@ -139,7 +139,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: '1.234567', exact: true }).press('Enter')
     await page.getByRole('button', { name: '1.234567890123456789' }).waitFor()
     await page.getByText(', the last now').waitFor()
-    await page.getByText(/^Your browser just checked 4 payouts: 0 wrong/).waitFor()
+    await page.getByText(/^Your browser just checked 4 payouts. All are right/).waitFor()
     await page.route('**/turns?*', (route) => route.abort())
     await page.route('**/api/distributions*', async (route) => {
       const response = await route.fetch()
@@ -184,7 +184,7 @@ describe('the pages', { skip: noBrowser }, () => {
   test('a round shows what the seed of each turn rests on', async () => {
     const page = await browser.newPage()
     await page.goto(at('/round/1'))
-    await page.getByText('proven by the hash of its block').first().waitFor()
+    await page.getByText('a block whose hash proves it').first().waitFor()
     await page.close()
   })
 
@@ -224,7 +224,7 @@ describe('the pages', { skip: noBrowser }, () => {
     ;[status, assurance] = ['held', 'linked']
     await page.clock.fastForward(20_000)
     await page.getByText('Once you move one away, we mint this node automatically.').waitFor()
-    await page.getByText('Checked, waiting for the chain to confirm it.').waitFor()
+    await page.getByText('Checked. The chain has not confirmed it yet.').waitFor()
     ;[status, assurance] = ['minted', 'proven']
     await page.clock.fastForward(20_000)
     await page.getByText('Node 3 is yours').waitFor()

@@ -66,7 +66,7 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await enter(first, priceWei, { opensAt, supply: 2 })
       await enter(second, priceWei + 1n, { opensAfter: first })
       const { page, complaints, pay } = await open(`/buy/${first}`, size)
-      await page.getByText('This tier opens').waitFor()
+      await page.getByText('You can leave this page open.').waitFor()
       await page.locator('.countdown').waitFor()
       await page.getByText('2 of 2 left').waitFor()
       assert.equal(await pay.count(), 0)

@@ -137,7 +137,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await page.getByText('Payment 1 of 2').waitFor()
     await page.getByText('Payment 2 of 2').waitFor()
     await page.getByText('A contract sent the ether').waitFor()
-    await page.getByText('no tier’s exact price').waitFor()
+    await page.getByText('does not match any price').waitFor()
     assert.deepEqual(await violations(page), [])
   })
 

@@ -69,11 +69,11 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.notEqual(txHash, '')
     await page.reload()
     await page.getByText(/Node \d+ is yours/).waitFor()
-    const [receipt] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')])
+    const [receipt] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as text')])
     assert.ok(readFileSync(await receipt.path(), 'utf8').includes(`Transfer: ${txHash}\r\n`))
     await page.getByRole('link', { name: 'See the node' }).click()
     await page.getByText('matches the chain').waitFor()
-    await press(page, 'Check with your own provider')
+    await press(page, 'Check on the chain yourself')
     await page.getByText(`${WALLET_NAME} agrees`).waitFor()
 
     await page.getByRole('link', { name: 'My nodes' }).click()
@@ -173,7 +173,11 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     await empty
-    await page.getByText('you can withdraw now').locator('..').getByText('0 ETH', { exact: true }).waitFor()
+    await page
+      .getByText('You can withdraw', { exact: true })
+      .locator('..')
+      .getByText('0 ETH', { exact: true })
+      .waitFor()
     await dialog.getByText(/^Paid out in block/).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByText('There is nothing to withdraw now.').waitFor()
@@ -203,7 +207,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(await violations(page), [])
 
     await press(page, 'Sign out')
-    await page.getByRole('heading', { name: 'Your wallet' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(faultsIn(complaints), [])
   })
 
@@ -285,7 +289,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(faultsIn(complaints), [])
     await field.fill(wrong)
     await press(page, 'Find it')
-    await page.getByText('It is 1 wei more than Basic costs.').waitFor()
+    await page.getByText('1 wei too much').waitFor()
     const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
     await field.fill(nothing)
     await press(page, 'Find it')
@@ -329,11 +333,11 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=25000000000000000`)
     const code = page.getByRole('img', { name: 'QR code of the payment' })
     assert.equal(await code.locator('path').getAttribute('d'), drawn(link))
-    await page.getByLabel('Which address will pay?').fill(phone.address)
+    await page.getByLabel('Your paying address').fill(phone.address)
     await page.getByText('If you pay from an exchange, the exchange gets the node.').waitFor()
     await page.getByText('All checks pass').waitFor()
     await page.getByText('Waiting for a transfer from this address.').waitFor()
-    await page.getByText('If you send on a network other than Local chain (chain 31337), we cannot see it.').waitFor()
+    await page.getByText('Send exactly this amount, on Local chain (chain 31337) only.').waitFor()
     // The page learns of the transfer from its stream, because the service would not answer a poll.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []
@@ -356,7 +360,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).tap()
     await page.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).tap()
-    const [amount, to, chainId] = [await copied('amount, exactly'), await copied('to'), await copied('chain id')]
+    const [amount, to, chainId] = [await copied('exact amount'), await copied('to'), await copied('chain id')]
     assert.deepEqual([amount, to, chainId], ['0.01', getAddress(wellKnown.paymentAddress), '31337'])
     assert.deepEqual(await violations(page), [])
     const txHash = await wallet(14, wellKnown).pay(to as `0x${string}`, parseEther(amount))

@@ -3,6 +3,7 @@
 
 import { words as checkout } from '../../../web/src/words/checkout.ts'
 import { words as ledger } from '../../../web/src/words/ledger.ts'
+import { ringsOf } from '../../../web/src/words/rings.ts'
 import type { DistributionRow, ShownTier, Stats } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
 
@@ -67,8 +68,8 @@ export const saidOf = (tier: ShownTier): Said =>
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: ShopFacts | null): string {
   const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
-  if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, '', CARDS_MAX))
-  if (SHOPS.includes(path)) return main(head + cardsOf(facts, ' main') + howOf(facts))
+  if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, CARDS_MAX))
+  if (SHOPS.includes(path)) return main(head + cardsOf(facts) + howOf(facts))
   return main(head + (facts && path === CHECKOUT ? facts.tiers.map((tier) => checkoutOf(tier, facts)).join('') : ''))
 }
 
@@ -155,6 +156,14 @@ const isBuyable = ({ state, soldOut }: ShownTier) => state === 'open' && !soldOu
 const lastTurnOf = ({ id }: ShownTier, { rounds }: ShopFacts) =>
   rounds.flatMap(({ turns }) => turns).find(({ tierId }) => tierId === id)
 
+/** How many times the rewards of a plain tier a tier has; the same as in web/src/pages/checkout/tiers.tsx. */
+function thanOf({ payoutBps }: ShownTier, { tiers }: ShopFacts): string {
+  const plain = tiers.find((tier) => tier.payoutBps === PLAIN_BPS && isBuyable(tier))
+  if (!plain || payoutBps === PLAIN_BPS) return ''
+  return filled(shop.than, { rate: `${payoutBps / PLAIN_BPS}×`, tier: escapeHtml(plain.label) })
+}
+const PLAIN_BPS = 10_000
+
 /** The range that a round may pay a node of a tier, by the terms of the newest turn, and the amount of the tier's own newest turn. */
 function paidOf(tier: ShownTier, facts: ShopFacts): string {
   const turn = lastTurnOf(tier, facts)
@@ -165,12 +174,13 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
     etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
   )
   const range = least === most ? least : filled(shop.fromTo, { least, most })
-  return filled(shop.mayPay, { range }) + (last ? filled(shop.last, { amount: last }) : '')
+  const latest = last ? filled(shop.last, { amount: last }).replaceAll('latest>', 'span>') : ''
+  return filled(shop.mayPay, { range, than: thanOf(tier, facts) }) + latest.replace('<span>', '<span class="latest">')
 }
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
-  const thing = `<div class="thing">${pictureOf(tier.label)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
+  const thing = `<div class="thing">${pictureOf(tier)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
     ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
@@ -180,15 +190,17 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
-const pictureOf = (label: string) =>
-  '<svg class="picture tier-picture" viewBox="0 0 400 160" aria-hidden="true"><rect width="400" height="160"/>' +
-  `${[24, 60, 96, 132, 168].map((radius) => `<circle cx="320" cy="80" r="${radius}"/>`).join('')}<text x="24" y="136" font-size="30">${escapeHtml(label)}</text></svg>`
+const pictureOf = (tier: ShownTier) =>
+  '<svg class="picture tier-picture" viewBox="0 0 400 110" aria-hidden="true"><rect width="400" height="110"/>' +
+  `${ringsOf(tier)
+    .map(({ cx, r }) => `<circle cx="${cx}" cy="55" r="${r}"/>`)
+    .join('')}</svg>`
 
 /** How many cards the overview has; the same as in web/src/pages/ledger/overview.tsx. */
 const CARDS_MAX = 3
 
-/** The cards in the order of web/src/pages/checkout/tiers.tsx. `main`: a class for the button of the first. */
-function cardsOf(facts: ShopFacts | null, main: string, most?: number): string {
+/** The cards in the order of web/src/pages/checkout/tiers.tsx. */
+function cardsOf(facts: ShopFacts | null, most?: number): string {
   if (facts === null) return '<ul class="tiers"></ul>'
   const tiers = facts.tiers
     .filter(({ state }) => OFFERED.includes(state))
@@ -198,21 +210,21 @@ function cardsOf(facts: ShopFacts | null, main: string, most?: number): string {
     )
   return `<ul class="tiers">${tiers
     .slice(0, most)
-    .map((tier, index) => cardOf(tier, facts, index === 0 ? main : ''))
+    .map((tier) => cardOf(tier, facts))
     .join('')}</ul>`
 }
 
-function cardOf(tier: ShownTier, facts: ShopFacts, main: string): string {
-  const { id, label, state, opensAt, remaining, supply, payoutBps } = tier
+function cardOf(tier: ShownTier, facts: ShopFacts): string {
+  const { id, label, state, opensAt, remaining, supply } = tier
   const opens =
     state === 'upcoming' && opensAt ? filled(shop.opens, { time: `<time datetime="${opensAt}">${opensAt}</time>` }) : ''
   const act = isBuyable(tier)
-    ? `<a class="button${main} wide" href="/buy/${id}">${filled(shop.buy, { tier: escapeHtml(label) })}</a>`
+    ? `<a class="button wide" href="/buy/${id}">${filled(shop.buy, { tier: escapeHtml(label) })}</a>`
     : opens
   const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
   const left = { n: String(remaining), supply: String(supply), beingPaid: '' }
   const supplyFacts = supply ? filled(shop.left, left) : shop.unlimited
-  const factList = `<dl class="facts"><dt>${shop.rate}</dt><dd>${payoutBps / 10_000}×</dd><dt>${shop.supply}</dt><dd>${supplyFacts}</dd></dl>`
+  const factList = `<dl class="facts"><dt>${shop.supply}</dt><dd>${supplyFacts}</dd></dl>`
   return (
     `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`

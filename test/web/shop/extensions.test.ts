@@ -131,7 +131,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
       await page.reload()
       await page.getByText(/Node \d+ is yours/).waitFor()
       await page.getByRole('link', { name: 'See the node' }).click()
-      await press(page, 'Check with your own provider')
+      await press(page, 'Check on the chain yourself')
       await page.getByText(`${WALLET_NAME} agrees`).waitFor()
       assert.deepEqual(faultsIn(complaints), [])
       await page.context().close()

@@ -99,7 +99,7 @@ function testByHand({ url, serve, service, wellKnown, openBare }: Shop): void {
     await frame.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).click()
     await frame.getByRole('img', { name: 'QR code of the payment' }).waitFor()
     const buyer = wallet(12, wellKnown())
-    await frame.getByLabel('Which address will pay?').fill(buyer.address)
+    await frame.getByLabel('Your paying address').fill(buyer.address)
     await frame.getByText('Waiting for a transfer from this address.').waitFor()
     await buyer.pay(wellKnown().paymentAddress, 10n ** 16n)
     await frame.getByText(/Node \d+ is yours/).waitFor()

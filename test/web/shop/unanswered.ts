@@ -172,7 +172,7 @@ const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
   const { page, account, service, wellKnown } = end
   await page.goto(`${service.url}/buy/basic`)
   await page.getByLabel('QR or by hand').check()
-  await page.getByLabel('Which address will pay?').fill(wallet(account, wellKnown).address)
+  await page.getByLabel('Your paying address').fill(wallet(account, wellKnown).address)
   await page.getByText('Waiting for a transfer from this address.').waitFor()
   await wallet(account, wellKnown).pay(wellKnown.paymentAddress, valueWei)
   await page.getByText(text).first().waitFor()

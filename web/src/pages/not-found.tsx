@@ -1,10 +1,12 @@
 import { Link } from 'wouter'
 import { Page } from '../ui/page.tsx'
+import { Search } from '../ui/search.tsx'
 import { ui } from '../words/ui.ts'
 
 export function NotFound() {
   return (
     <Page title={ui.notFound.title} lead={ui.notFound.lead}>
+      <Search id="search-page" />
       <p className="buttons">
         <Link href="/" className="button main">
           {ui.notFound.home}

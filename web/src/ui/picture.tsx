@@ -1,5 +1,7 @@
 // A node's picture, as the contract draws it (contracts/src/NodeMetadata.sol): a card whose hue comes from the number. A node that is not minted yet
 // has no number, so its card shows the tier, in the sale's colour.
+import { ringsOf } from '../words/rings.ts'
+
 interface PictureProps {
   nodeId: string
   /** What is below the circle. */
@@ -26,17 +28,12 @@ export function Picture({ nodeId, line = '' }: PictureProps) {
   )
 }
 
-/** Rings around the place of the number. */
-const RINGS = [24, 60, 96, 132, 168]
-
-export const TierPicture = ({ label }: { label: string }) => (
-  <svg className="picture tier-picture" viewBox="0 0 400 160" aria-hidden="true">
-    <rect width="400" height="160" />
-    {RINGS.map((radius) => (
-      <circle key={radius} cx="320" cy="80" r={radius} />
+/** A tier's rings: the more it earns, the more of them. */
+export const TierPicture = (tier: { id: string; payoutBps: number }) => (
+  <svg className="picture tier-picture" viewBox="0 0 400 110" aria-hidden="true">
+    <rect width="400" height="110" />
+    {ringsOf(tier).map(({ cx, r }) => (
+      <circle key={r} cx={cx} cy="55" r={r} />
     ))}
-    <text x="24" y="136" fontSize="30">
-      {label}
-    </text>
   </svg>
 )

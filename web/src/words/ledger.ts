@@ -33,7 +33,7 @@ export const words = {
   cover: {
     unchecked: 'Not checked.',
     whyUnchecked: 'We could not read the chain, or could not rely on its answer. The cover itself may be fine.',
-    share: 'Holds {share} of what it owes',
+    share: 'The contract holds {share} of what it owes',
     contract: 'Contract',
     solvent: 'Solvent',
     short: 'Short',
@@ -49,6 +49,10 @@ export const words = {
     said: {
       one: 'Your browser just checked {n} payout: {wrong} wrong.',
       other: 'Your browser just checked {n} payouts: {wrong} wrong.',
+    },
+    allRight: {
+      one: 'Your browser just checked {n} payout. It is right.',
+      other: 'Your browser just checked {n} payouts. All are right.',
     },
     follows: {
       one: 'It recomputed the last round from its published seed in {ms} ms.',
@@ -76,9 +80,9 @@ export const words = {
     first: 'The first comes when the first nodes are due.',
     round: 'Round',
     when: 'When',
-    fundedBy: 'Funded by',
-    surplus: 'surplus',
-    treasury: 'operator',
+    fundedBy: 'Paid by',
+    surplus: 'the contract’s surplus',
+    treasury: 'the operator',
     unknown: 'unknown',
     transaction: 'Transaction',
     nodes: 'Nodes',
@@ -106,12 +110,12 @@ export const words = {
     notAll: 'Your browser could not recompute everything. See the turns below.',
     notTheSame: 'The result differs. See the turns below.',
     rightOnChain:
-      'Your browser recomputed it: every amount follows from its seed, every seed comes from the chain, and the contract credited exactly that.',
+      'Checked by your browser: the seeds are from the chain, the amounts follow from them, and the contract credited those amounts.',
     right:
-      'Your browser recomputed it: every amount follows from its published seed. It did not check the chain, because the operator offers no public RPC.',
+      'Checked by your browser: the amounts follow from the published seeds. It did not check the chain, because the operator offers no public RPC.',
     noTier: 'No tier',
     group: 'Group',
-    due: 'Due',
+    wasDue: 'Was due',
     dueFrom: 'Due from',
     ownTerms: '{turns}, each with the range, rate and seed of its own time',
     noTerms: 'the ledger has no terms',
@@ -121,11 +125,11 @@ export const words = {
     seed: 'Seed',
     ofBlock: 'of {block}',
     assurance: {
-      proven: 'proven by the hash of its block',
-      agreed: 'two providers of the chain agree on it',
-      believed: 'one provider of the chain reports it',
+      proven: 'a block whose hash proves it',
+      agreed: 'two chain providers, which agree',
+      believed: 'one chain provider',
     },
-    restsOn: 'Rests on',
+    restsOn: 'Source',
     differs: 'Differs',
     nothingToRecompute: 'No terms to recompute from',
     noSeed: 'No seed to check',
@@ -135,8 +139,7 @@ export const words = {
   node: {
     title: 'Node {id}',
     lead: '{tier}, minted {time}',
-    withdraw: 'Withdraw',
-    byItsOwner: 'only with its owner’s wallet',
+    withdraw: 'Withdraw (owner only)',
     ofCost: 'Earned <strong>{share}</strong> of its price: {earned} of {paid}',
     timesCost: 'Earned <strong>{share}</strong> its price: {earned} for {paid}',
     notScheduled: 'not scheduled',
@@ -144,7 +147,7 @@ export const words = {
     expelledWhy:
       'The contract’s owner took this node out of its cohort {time}. Its owner can withdraw what it was credited. It gets no further credits.',
     expelledPaid: 'It was paid for, so the operator sends that payment back to the wallet that paid.',
-    mayBeExpelled: 'It can still be expelled',
+    mayBeExpelled: 'The contract’s owner can still remove this node',
     whenExpelled:
       'In its first week, and until its first credit, the contract’s owner can still expel this node. If you bought it from its owner: the payment then goes back to the wallet that paid, not to you.',
     owner: 'Owner',
@@ -184,7 +187,7 @@ export const words = {
   },
   provider: {
     reading: 'Reading…',
-    check: 'Check with your own provider',
+    check: 'Check on the chain yourself',
     same: '{by} agrees, at {block}.',
     otherwise: '{by} reports a different value at {block}: {fields}.',
     publicRpc: 'The public RPC {host}',
@@ -192,9 +195,8 @@ export const words = {
   },
   figures: {
     balance: 'Balance',
-    byOwner: 'the owner can withdraw it',
+    ready: 'Balance, ready to withdraw',
     credited: 'Credited',
-    nextCredit: 'next credit {time}',
     withdrawn: 'Withdrawn',
   },
   wallet: {

@@ -4,7 +4,7 @@ export const words = {
   lead: 'What your wallet owns, what it has earned, and what it can withdraw. The contract pays, not this page.',
   signIn: 'Sign in',
   lapsed: 'Your session has ended. Sign in again to continue. Nothing is lost.',
-  why: 'Withdrawing needs no sign-in. Sign in only to record nodes that the ledger missed, or to release a payment that waits for you. Your wallet signs a text, which costs nothing and permits nothing.',
+  why: 'Withdrawing needs no sign-in. Sign in only to record nodes that the ledger missed, or to release a payment that waits for you. Signing is free and gives no access to your funds.',
   signing: 'Sign in the wallet…',
   onlyLooking: 'Only looking? Every wallet has a <page>public page</page>.',
   anyWallet: 'Or look up any wallet',
@@ -13,7 +13,7 @@ export const words = {
   signOut: 'Sign out',
   otherWallet:
     'The wallet that is connected ({address}) is not the one that is signed in. Withdrawing works with the owner’s wallet only.',
-  withdrawable: 'you can withdraw now',
+  withdrawable: 'You can withdraw',
   yourWallet: 'Your wallet',
   connectOwner: 'Connect the wallet that owns the nodes.',
   frame: '<signIn>Sign in</signIn> if a payment of yours waits for it. Everything else works here.',
@@ -52,7 +52,7 @@ export const words = {
     credit: 'credited in <round>round {id}</round>',
     withdrawal: 'withdrawn by {hash}',
     limits:
-      'The newest {entries} credits and withdrawals of each node, at that hour’s ether price, if the service has it.',
+      'Shows the newest {entries} credits and withdrawals of each node. Dollar values, where known, are from that hour.',
     nodes: 'Covers only your newest {nodes} nodes.',
     csv: 'Save as CSV',
   },
@@ -72,8 +72,7 @@ export const words = {
   },
   gifts: {
     title: 'Nodes sent to you',
-    accepts:
-      'Anyone can send your wallet a node. Each counts against the wallet’s cap, so gifts can stop you from buying.',
+    accepts: 'Anyone can send your wallet a node. Each one uses up part of your purchase limit.',
     declines: 'Your wallet declines nodes that others send to it.',
     market:
       'While it declines them, it still takes nodes that you buy here or transfer to it yourself. It cannot receive a node from a market, so accept gifts again before you buy there.',
@@ -85,7 +84,7 @@ export const words = {
     nothing: 'There is nothing to withdraw now.',
     open: 'Withdraw…',
     wrongTo: 'This is not an address, or its checksum is wrong.',
-    asked: 'We first ask the contract whether it would pay. Then your wallet asks you to sign. You pay the fee.',
+    asked: 'We test the withdrawal first. Then you confirm in your wallet and pay the network fee.',
     sent: 'Sent, waiting for its block: {hash}',
     waiting: 'Waiting for the block…',
     confirm: 'Confirm in the wallet…',
@@ -93,7 +92,8 @@ export const words = {
     all: { one: 'all {n} node, {amount} ETH', other: 'all {n} nodes, {amount} ETH' },
     node: 'node {id}, {amount} ETH',
     to: 'To',
-    thisWallet: 'this wallet: {address}',
+    submit: 'Withdraw {amount} ETH',
+    thisWallet: 'This wallet, {address}',
     amount: 'Amount in ETH',
     allOfIt: 'all of it: {amount}',
     max: 'Max',

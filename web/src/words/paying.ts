@@ -17,13 +17,13 @@ export const words = {
     rejected: 'You declined in the wallet. Nothing was sent, and you can try again.',
   },
   byHand: {
-    amount: 'Amount, exactly',
+    amount: 'Exact amount',
     to: 'To',
     chainId: 'Chain id',
     open: 'Open in a wallet',
     otherAmount:
-      'One transfer buys one node. We hold any other amount for the operator. If you send on a network other than {chain}, we cannot see it.',
-    whichAddress: 'Which address will pay? (optional)',
+      'One transfer buys one node. Send exactly this amount, on {chain} only. We hold any other amount, and cannot see ETH on another network.',
+    whichAddress: 'Your paying address (optional)',
     why: 'We check it before you pay, and this page continues automatically.',
     wrong: 'An address is 0x and 40 hex digits.',
     cannotRead: 'We cannot read payments from this address right now.',

@@ -7,7 +7,8 @@ export const words = {
   heads: {
     unread: 'Payment',
     noPayment: 'Not a payment',
-    none: 'Waiting for your transfer',
+    none: 'Transfer sent',
+    unknown: 'Transaction not found yet',
     orphaned: 'Waiting for your transfer again',
     seen: 'Checking your transfer',
     accepted: 'Minting your node',
@@ -18,30 +19,30 @@ export const words = {
     dismissed: 'Closed without a node',
   },
   steps: {
-    seen: { now: 'Waiting for a block', done: 'In a block' },
+    seen: { now: 'Waiting for the next block', done: 'In a block' },
     checked: { now: 'Checking', done: 'Checked' },
     minting: { now: 'Minting', done: 'Minted' },
     minted: { now: 'Your node', done: 'Your node' },
   },
   notes: {
-    waiting: 'you can close this page',
-    atOnce: 'within seconds of its block',
+    waiting: 'You can close this page.',
+    atOnce: 'A few seconds after the block',
     lastTook: {
-      one: 'the last one took {n} second from its block',
-      other: 'the last one took {n} seconds from its block',
+      one: 'The last buyer waited {n} second after the block.',
+      other: 'The last buyer waited {n} seconds after the block.',
     },
     lastTookMinutes: {
-      one: 'the last one took {n} minute from its block',
-      other: 'the last one took {n} minutes from its block',
+      one: 'The last buyer waited {n} minute after the block.',
+      other: 'The last buyer waited {n} minutes after the block.',
     },
     inBlock: {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
     },
-    checks: 'amount, tier, allowance, holding',
-    sent: 'sent to the contract',
-    nextRun: 'in the next run, within seconds',
-    soldOut: 'waits until the contract’s owner allows more nodes',
+    checks: 'Amount, tier, allowance, holding',
+    sent: 'Sent to the contract',
+    nextRun: 'In a few seconds',
+    soldOut: 'Waits until the contract’s owner allows more nodes',
   },
   inExplorer: 'See it in the explorer',
   ask: 'Ask about it',
@@ -61,7 +62,7 @@ export const words = {
   /** What a payment rests on. */
   assurance: {
     proven: 'Proven by the hash of its block, which the contract has named.',
-    linked: 'Checked, waiting for the chain to confirm it.',
+    linked: 'Checked. The chain has not confirmed it yet.',
     agreed: 'Two providers of the chain agree on it.',
     believed: 'One provider of the chain reports it.',
     waits: 'Only one provider of the chain reports it so far. If we use several, we wait until a second one agrees.',
@@ -76,7 +77,7 @@ export const words = {
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
-    unsure: 'We have not seen this transaction yet. Check that the hash is right.',
+    unsure: 'If you just sent it, wait. Otherwise check the hash.',
     all: 'All payments from this wallet',
   },
   list: {
@@ -91,7 +92,6 @@ export const words = {
   },
   success: {
     yours: 'Node {id} is yours',
-    balance: '{amount} ETH',
     notScheduled: 'its first round is not scheduled yet',
     expelled:
       'never: the contract’s owner has expelled this node. You can withdraw what it was credited, and the operator sends your payment back',
@@ -123,20 +123,27 @@ export const words = {
     refunded: 'The operator has sent the ether back.',
     refundedBy: 'The operator has sent the ether back, by transaction {hash}.',
     dismissed: 'The operator has closed this payment without a node.',
-    steps: ['Received', 'Held for the operator', 'A node, or your ether back'],
+    steps: ['Received', 'The operator decides', 'A node, or your ether back'],
+    /** The second step, if the payment needs no decision. */
+    held: 'Held',
     looks: 'The operator reviews it.',
-    nothingLost: 'Nothing is lost: your ether is in the payments wallet. {next} This page shows what happens next.',
-    wentElsewhere: 'Your ether went to that wallet. {next} This page shows what happens next.',
+    nothingLost:
+      'Nothing is lost: your ether is in the payments wallet. {next} Come back to this page for the outcome.',
+    wentElsewhere: 'Your ether went to that wallet. {next} Come back to this page for the outcome.',
     received: 'Received',
     expected: 'Expected',
+    difference: 'Difference',
+    keep: 'Keep this page',
+    theAddress: 'address of this page',
+    copyAddress: 'Copy address',
     expectedOf: '{amount}, the price of {tier}',
     paidBy: 'Paid by',
     paidAt: 'Paid on',
     contact: 'Contact',
     ask: '<contact>Ask the operator</contact> about this payment.',
     subject: 'Payment {hash}',
-    less: 'It is {amount} less than {tier} costs.',
-    more: 'It is {amount} more than {tier} costs.',
+    less: '{amount} too little',
+    more: '{amount} too much',
     decides: 'The operator decides whether you get a node or your ether back.',
     sendsBack: 'The operator sends it back to the wallet that paid.',
     waitsForPlace:
@@ -152,7 +159,7 @@ export const words = {
   },
   /** Every reason in plain words, and what happens next. */
   reasons: {
-    wrongAmount: 'The amount is no tier’s exact price.',
+    wrongAmount: 'The amount does not match any price.',
     saleClosed: 'The tier was not on sale when the transfer was made.',
     notOpenYet: 'The tier was not open yet when the transfer was made.',
     soldOut: 'All nodes of this tier were sold before this transfer.',

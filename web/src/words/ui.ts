@@ -63,7 +63,7 @@ export const ui = {
   },
   theme: { label: 'Theme: {theme}', system: 'system', light: 'light', dark: 'dark' },
   dialog: { close: 'Close' },
-  receipt: { title: 'Receipt', print: 'Print', save: 'Save', details: 'Details' },
+  receipt: { title: 'Receipt', print: 'Print receipt', save: 'Save as text', details: 'Details' },
   signIn: { inTab: '(opens a tab)' },
   table: { all: 'Show all {n}' },
   chart: {

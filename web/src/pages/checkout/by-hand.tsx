@@ -48,6 +48,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
   )
   return (
     <div className="stack">
+      <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
       {isPhone() && open}
       <Qr text={link} label={t.qr} />
       <CopyRows rows={rows} />
@@ -55,7 +56,6 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       {payer && <Checks address={payer} tier={tier} />}
-      <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
       <Referred referral={useReferred(null)} />
       <p className="note">{fill(t.otherAmount, { chain })}</p>
     </div>
@@ -113,7 +113,7 @@ function Watch({ payer, onSent }: { payer: string; onSent: (hash: string) => voi
     <div role="status">
       <ol className="way">
         <li className="now">
-          {t.waiting}
+          <span>{t.waiting}</span>
           {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
         </li>
       </ol>

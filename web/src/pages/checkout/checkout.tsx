@@ -116,12 +116,12 @@ function Followed({ hashes, payer, wallet }: FollowedProps) {
 
 /** Why this tier cannot be bought now, in a sentence; null if it can. */
 function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
-  const { state, soldOut, supply, opensAt, opensAfter } = tier
+  const { state, soldOut, supply, opensAfter } = tier
   if (state === 'open') return soldOut ? t.soldOut : null
   if (state === 'soldOut') return fill(t.allSold, { supply: supply ?? 0 })
   if (state === 'closed') return t.notOnSale
   if (opensAfter !== null) return fill(t.upcomingStep, { tier: labelOf(tiers, opensAfter) })
-  return fill(t.upcoming, { at: opensAt ? everyTime(opensAt) : '' })
+  return t.upcoming
 }
 
 /** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
@@ -131,8 +131,7 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
     <div className="ways">
       {state === 'upcoming' && <Total tier={tier} wei={tier.priceWei} />}
       <div className="notice" role="status">
-        <p>{why}</p>
-        {state === 'upcoming' && opensAt && <p>{rich(t.opening, { time: <Countdown to={opensAt} /> })}</p>}
+        {state === 'upcoming' && opensAt ? <Opening at={opensAt} /> : <p>{why}</p>}
       </div>
       <Link href="/buy" className="button main wide">
         {t.seeOthers}
@@ -140,6 +139,14 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
     </div>
   )
 }
+
+/** How long until a tier opens, and when that is. */
+const Opening = ({ at }: { at: Date }) => (
+  <div>
+    <p className="price">{rich(words.tiers.opens, { time: <Countdown to={at} /> })}</p>
+    <p>{fill(t.opening, { at: everyTime(at) })}</p>
+  </div>
+)
 
 interface WaysProps {
   tier: Tier

@@ -1,7 +1,6 @@
 // What the checkout sells and what it asks for. Shown before the code that pays has loaded, so nothing of it moves then.
 import type { Quote, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
-import { times } from '../../format.ts'
 import { useDeployment, useQuote } from '../../ledger.ts'
 import { chainInWords } from '../../site.ts'
 import { Address, Price } from '../../ui/facts.tsx'
@@ -17,11 +16,10 @@ const t = words.buy
 export function Thing({ tier }: { tier: Tier }) {
   return (
     <div className="thing">
-      <TierPicture label={tier.label} />
+      <TierPicture id={tier.id} payoutBps={tier.payoutBps} />
       <LastPaid tier={tier} />
       <Facts
         of={{
-          [words.tiers.rate]: times(tier.payoutBps),
           [words.tiers.perWallet]: fill(words.tiers.nodes, { n: useMostPerWallet()(tier) }),
           ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
             [words.tiers.whoMay]: whoMayBuy(tier).join(', '),

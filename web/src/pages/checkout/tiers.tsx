@@ -16,6 +16,7 @@ import { Claim } from '../payment/claim.tsx'
 
 const t = words.tiers
 const strong = (text: ReactNode) => <strong>{text}</strong>
+const latest = (text: ReactNode) => <span className="latest">{text}</span>
 
 export function Tiers() {
   const tiers = useTiers()
@@ -37,7 +38,7 @@ function Offers({ tiers }: { tiers: readonly Tier[] }) {
   const over = tiers.filter(isOver)
   return (
     <>
-      <TierCards tiers={tiers.filter((tier) => !isOver(tier))} isMain />
+      <TierCards tiers={tiers.filter((tier) => !isOver(tier))} />
       {over.length > 0 && (
         <details className="checked">
           <summary className="button">{fill(t.over, { n: over.length })}</summary>
@@ -95,13 +96,11 @@ const ORDER: readonly Tier['state'][] = ['open', 'upcoming', 'soldOut', 'closed'
 
 interface TierCardsProps {
   tiers: readonly Tier[]
-  /** True if the first card's button is the page's main one. */
-  isMain?: boolean
   /** How many cards to show, if not all. */
   most?: number
 }
 
-export function TierCards({ tiers, isMain = false, most }: TierCardsProps) {
+export function TierCards({ tiers, most }: TierCardsProps) {
   const mostOf = useMostPerWallet()
   const all = useTiers().data ?? tiers
   if (tiers.length === 0) return <Empty title={t.none} />
@@ -110,7 +109,7 @@ export function TierCards({ tiers, isMain = false, most }: TierCardsProps) {
   )
   return (
     <ul className="tiers">
-      {inOrder.slice(0, most).map((tier, index) => (
+      {inOrder.slice(0, most).map((tier) => (
         <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
           <header>
             <h2>{tier.label}</h2>
@@ -122,18 +121,18 @@ export function TierCards({ tiers, isMain = false, most }: TierCardsProps) {
           <LastPaid tier={tier} />
           <Facts
             of={{
-              [t.rate]: times(tier.payoutBps),
               [t.supply]: tier.remaining === null ? t.unlimited : leftInWords(tier),
               [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
               ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
-              ...(tier.opensAfter && { [t.step]: labelOf(all, tier.opensAfter) }),
+              ...(tier.state === 'open' &&
+                tier.opensAfter && { [t.step]: fill(t.stepSold, { tier: labelOf(all, tier.opensAfter) }) }),
               ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
               ...plannedFacts(tier),
             }}
           />
           <p className="act">
             {isSold(tier) ? (
-              <Link href={`/buy/${tier.id}`} className={isMain && index === 0 ? 'button main wide' : 'button wide'}>
+              <Link href={`/buy/${tier.id}`} className="button wide">
                 {fill(t.buy, { tier: tier.label })}
               </Link>
             ) : (
@@ -189,12 +188,13 @@ export function LastPaid({ tier }: { tier: Tier }) {
   const payouts = paidByTier(rounds, tier.id, PAID_MAX)
   const last = payouts.at(-1)
   const range = rangeOf(rounds, tier.payoutBps)
+  const than = thanInWords(tier, useTiers().data ?? [])
   return (
     <div className="paid">
       <p>
-        {range && rich(t.mayPay, { strong, range })}
+        {range && rich(t.mayPay, { strong, range, than })}
         {last && !range && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
-        {last && range && fill(t.last, { amount: creditInWords(last.wei) })}
+        {last && range && rich(t.last, { latest, amount: creditInWords(last.wei) })}
       </p>
       {last && (
         <>
@@ -213,6 +213,15 @@ export function LastPaid({ tier }: { tier: Tier }) {
       )}
     </div>
   )
+}
+
+/** A rate of which others are multiples. */
+const PLAIN_BPS = 10_000
+
+/** How many times the rewards of a plain tier a tier has; nothing if there is no plain tier, or it is one itself. */
+function thanInWords({ payoutBps }: Tier, tiers: readonly Tier[]): string {
+  const plain = tiers.find((tier) => tier.payoutBps === PLAIN_BPS && isSold(tier))
+  return plain && payoutBps !== PLAIN_BPS ? fill(t.than, { rate: times(payoutBps), tier: plain.label }) : ''
 }
 
 /** What a turn may pay at this rate, by the terms of the newest turn, in words; null if no round has terms. */

@@ -59,11 +59,11 @@ function NoNodes() {
 
 function Nodes({ nodes }: { nodes: readonly Node[] }) {
   const next = nextCredit(nodes)
+  const balanceWei = sumOf(nodes, 'balanceWei')
   return (
     <>
       <Summary
-        name={words.figures.balance}
-        note={words.figures.byOwner}
+        name={balanceWei > 0n ? words.figures.ready : words.figures.balance}
         of={{
           [t.nodes]: figure(nodes.length),
           [words.figures.credited]: <Amount wei={sumOf(nodes, 'creditedWei')} />,
@@ -71,7 +71,7 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
           [t.nextCredit]: next ? <Turn at={next} /> : words.node.notScheduled,
         }}
       >
-        <Amount wei={sumOf(nodes, 'balanceWei')} />
+        <Amount wei={balanceWei} />
       </Summary>
       <Section title={fill(words.nodes, { n: nodes.length })}>
         <NodesTable nodes={nodes} />

@@ -72,7 +72,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
         <div className="stack">
           <Summary
             name={f.balance}
-            note={node.balanceWei > 0n ? <ToWithdraw /> : f.byOwner}
+            note={node.balanceWei > 0n && <ToWithdraw />}
             of={{
               [f.credited]: <Amount wei={node.creditedWei} />,
               [f.withdrawn]: <Amount wei={node.withdrawnWei} />,
@@ -189,7 +189,6 @@ const ToWithdraw = () => (
     <Link href="/owner" className="button">
       {t.withdraw}
     </Link>
-    <span className="note">{t.byItsOwner}</span>
   </span>
 )
 

@@ -1,36 +1,16 @@
-// A wallet's nodes: their totals and their table, on its own page and on its owner's.
+// A wallet's nodes: their sums and their table, on its own page and on its owner's.
 import type { Node } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { figure } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
-import { Amount, Turn } from '../../ui/facts.tsx'
-import { Figure } from '../../ui/page.tsx'
+import { Turn } from '../../ui/facts.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
-import { fill, rich } from '../../words/message.ts'
+import { fill } from '../../words/message.ts'
 
 const t = words.wallet
 
 export const sumOf = (nodes: readonly Node[], of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') =>
   nodes.reduce((total, node) => total + node[of], 0n)
-
-/** What several nodes earned and paid out, without their balance. */
-export function Totals({ nodes }: { nodes: readonly Node[] }) {
-  const next = nextCredit(nodes)
-  return (
-    <dl className="tiles">
-      <Figure name={t.nodes} note={next && rich(words.figures.nextCredit, { time: <Turn at={next} /> })}>
-        {figure(nodes.length)}
-      </Figure>
-      <Figure name={words.figures.credited}>
-        <Amount wei={sumOf(nodes, 'creditedWei')} />
-      </Figure>
-      <Figure name={words.figures.withdrawn}>
-        <Amount wei={sumOf(nodes, 'withdrawnWei')} />
-      </Figure>
-    </dl>
-  )
-}
 
 const columns: readonly Column<Node>[] = [
   {
@@ -44,7 +24,7 @@ const columns: readonly Column<Node>[] = [
     sortBy: ({ tierId }) => tierId ?? '',
     cell: ({ tierId }) => <TierName id={tierId} />,
   },
-  timeColumn(t.minted, ({ mintedAt }) => mintedAt),
+  { ...timeColumn<Node>(t.minted, ({ mintedAt }) => mintedAt), isPlain: false },
   {
     heading: t.nextCredit,
     sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,

@@ -48,7 +48,7 @@ export function Overview() {
           {() => <TierCards tiers={offered} most={CARDS_MAX} />}
         </Shown>
       </section>
-      <div className="columns">
+      <div className="columns level">
         <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
           <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
         </Section>
@@ -170,12 +170,15 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
       <Facts
         className="facts tally"
         of={{
-          [c.contract]:
-            isSolvent === null ? (
-              <Unknown />
-            ) : (
-              <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
-            ),
+          // The share says that it is solvent.
+          ...((isSolvent !== true || outstandingWei === 0n) && {
+            [c.contract]:
+              isSolvent === null ? (
+                <Unknown />
+              ) : (
+                <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
+              ),
+          }),
           [c.holds]: (
             <Tally
               note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}

@@ -65,7 +65,7 @@ function Count({ rounds, result }: { rounds: readonly Distribution[]; result: Re
   return (
     <>
       <strong className={first ? 'wrong' : undefined}>
-        {fill(t.said, { n: payouts([...right, ...wrong]), wrong: payouts(wrong) })}
+        {fill(first ? t.said : t.allRight, { n: payouts([...right, ...wrong]), wrong: payouts(wrong) })}
       </strong>{' '}
       {first ? <Differs round={first.id} /> : fill(t.follows, { n: right.length, ms: Math.max(1, Math.round(tookMs)) })}
       {unknown.length > 0 && ` ${fill(t.unknown, { n: unknown.length })}`}

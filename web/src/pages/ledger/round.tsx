@@ -191,7 +191,7 @@ const shownOf = (facts: readonly Fact[]) => Object.fromEntries(facts.map(([name,
 function factsOfTurn(turn: Turn): Fact[] {
   const { due, dueSec, count, cohort, assurance } = turn
   return [
-    [count === 1 ? t.due : t.dueFrom, String(dueSec), <Time key="due" at={due} />],
+    [count === 1 ? t.wasDue : t.dueFrom, String(dueSec), <Time key="due" at={due} />],
     ...(count === 1 ? termsOf(turn) : [[t.turns, String(count), fill(t.ownTerms, { turns: count })] satisfies Fact]),
     [t.group, String(cohort), String(cohort)],
     ...(assurance ? [[t.restsOn, assurance, t.assurance[assurance]] satisfies Fact] : []),

@@ -165,7 +165,7 @@ function Save({ entries, owner }: { entries: readonly Entry[]; owner: string }) 
     saveFile([head, ...lines.map((line) => line.join(','))].join('\r\n'), `nodes-${owner}.csv`, 'text/csv')
   }
   return (
-    <button type="button" className="button quiet" onClick={save}>
+    <button type="button" className="button" onClick={save}>
       {t.csv}
     </button>
   )

@@ -3,7 +3,8 @@
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, Suspense, useRef } from 'react'
+import { createContext, type FormEvent, type ReactNode, Suspense, useContext, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { Link, useLocation } from 'wouter'
 import { cleanPaste } from '../../format.ts'
 import { isFramed } from '../../frame.ts'
@@ -22,7 +23,7 @@ import { readableError, sentenceOfWallet } from '../../wallet/errors.ts'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
-import { NodesTable, Totals } from '../ledger/nodes.tsx'
+import { NodesTable } from '../ledger/nodes.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
 // What is below the nodes. It loads with the nodes; withdrawing is here from the start, whatever becomes of the service.
@@ -38,13 +39,28 @@ const ME = ['me'] as const
  */
 const ME_EVERY_MS = 10_000
 
+/** Where, beside the file that works without this site, the parts that need a wallet stand. */
+const Beside = createContext<HTMLElement | null>(null)
+
 export function Owner() {
+  const [beside, setBeside] = useState<HTMLElement | null>(null)
   return (
     <Page title={words.title} lead={words.lead}>
-      <WalletArea>{isFramed ? <InFrame /> : <SignedInOrNot />}</WalletArea>
-      <Kept />
+      <Beside value={beside}>
+        <WalletArea>{isFramed ? <InFrame /> : <SignedInOrNot />}</WalletArea>
+      </Beside>
+      <div className="columns even">
+        <div className="stack" ref={setBeside} />
+        <Kept />
+      </div>
     </Page>
   )
+}
+
+/** Parts that stand at the end of the page. */
+function AtEnd({ children }: { children: ReactNode }) {
+  const place = useContext(Beside)
+  return place && createPortal(<Below>{children}</Below>, place)
 }
 
 function SignedInOrNot() {
@@ -113,35 +129,47 @@ async function readMe(signal: AbortSignal): Promise<Wallet | null> {
 
 function SignIn() {
   const wallet = useWallet()
+  if (wallet && !hasLapsed)
+    return (
+      <>
+        <Connect />
+        <OfWallet wallet={wallet} />
+        <AtEnd>
+          <Section title={words.signIn}>
+            <Why wallet={wallet} />
+          </Section>
+        </AtEnd>
+      </>
+    )
   return (
-    <div className={wallet ? 'stack' : 'one-column'}>
-      {wallet && !hasLapsed && <OfWallet wallet={wallet} />}
+    <div className="one-column">
       <Section title={words.yourWallet}>
-        <div className={wallet ? 'stack narrow' : 'stack'}>
+        <div className="stack">
           {hasLapsed && (
             <p className="notice warn" role="status">
               {words.lapsed}
             </p>
           )}
           <Connect />
-          {wallet ? (
-            <>
-              <p className="note">{words.why}</p>
-              <SignInWith wallet={wallet} />
-              <p className="note">
-                {rich(words.onlyLooking, {
-                  page: (text) => <Link href={`/address/${wallet.address}`}>{text}</Link>,
-                })}
-              </p>
-            </>
-          ) : (
-            <LookUp />
-          )}
+          {wallet ? <Why wallet={wallet} /> : <LookUp />}
         </div>
       </Section>
     </div>
   )
 }
+
+/** What signing in is for, and what works without. */
+const Why = ({ wallet }: { wallet: ConnectedWallet }) => (
+  <div className="stack">
+    <p className="note">{words.why}</p>
+    <SignInWith wallet={wallet} />
+    <p className="note">
+      {rich(words.onlyLooking, {
+        page: (text) => <Link href={`/address/${wallet.address}`}>{text}</Link>,
+      })}
+    </p>
+  </div>
+)
 
 /** Every wallet has a public page. */
 function LookUp() {
@@ -175,9 +203,11 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   })
   return (
     <>
-      <button type="button" className="button main wide" disabled={sign.isPending} onClick={() => sign.mutate()}>
-        {sign.isPending ? words.signing : words.signIn}
-      </button>
+      <p>
+        <button type="button" className="button" disabled={sign.isPending} onClick={() => sign.mutate()}>
+          {sign.isPending ? words.signing : words.signIn}
+        </button>
+      </p>
       {sign.error && <Failed error={readableError(sign.error)} retry={() => sign.mutate()} />}
     </>
   )
@@ -233,11 +263,10 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
         isStale={isStale}
         notice={hasEnded && <Ended wallet={wallet} />}
       />
-      <Totals nodes={me.nodes} />
       <Nodes nodes={me.nodes} />
+      <AtEnd>{wallet?.address === me.address && <Gifts wallet={wallet} />}</AtEnd>
       <Below>
         <History nodes={me.nodes} owner={me.address} />
-        {wallet?.address === me.address && <Gifts wallet={wallet} />}
         <PaymentsOf address={me.address} />
         {!hasEnded && <Referrals owner={me.address} />}
       </Below>
@@ -276,11 +305,9 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
         {(nodes) => (
           <>
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
-            <Totals nodes={nodes} />
             <Nodes nodes={nodes} />
             <Below>
               <History nodes={nodes} owner={wallet.address} />
-              <Gifts wallet={wallet} />
             </Below>
           </>
         )}
@@ -288,6 +315,9 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
       <Below>
         <PaymentsOf address={wallet.address} />
       </Below>
+      <AtEnd>
+        <Gifts wallet={wallet} />
+      </AtEnd>
     </>
   )
 }

@@ -1,24 +1,28 @@
 // Withdrawing: from which node, how much and where to. The wallet sends the transaction, or the owner makes the call by
 // hand.
+import type { Node } from '@node-ledger/client'
 import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
-import { checksummed, cleanPaste, ether, plainEther, shortEther } from '../../format.ts'
+import { checksummed, cleanPaste, ether, figure, plainEther, short, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Amount, Hash } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Empty, Shown, Waiting } from '../../ui/states.tsx'
+import { Amount, Hash, Turn } from '../../ui/facts.tsx'
+import { Summary } from '../../ui/page.tsx'
+import { Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { CallByHand, Proposed } from '../../wallet/contract.tsx'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { words as ledgerWords } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
+import { nextCredit, sumOf } from '../ledger/nodes.tsx'
 import { NotSent } from './not-sent.tsx'
 import { PaidOut } from './paid-out.tsx'
 
 const t = words.form
+const { wallet: ofWallet, figures } = ledgerWords
 
 /** A node and the balance to withdraw. */
 interface Funded {
@@ -26,64 +30,76 @@ interface Funded {
   balanceWei: bigint
 }
 
-interface WithdrawProps {
+interface WithdrawSectionProps {
   /** The nodes' owner, who alone can withdraw. */
   owner: string
   /** The nodes, as in the service's last answer. */
-  nodes: readonly Funded[]
+  nodes: readonly Node[]
+  isStale: boolean
   wallet: ConnectedWallet | null
   /** Shown above the form. */
   notice?: ReactNode
 }
 
-/** The section for withdrawing, which also works if the service does not answer at the moment. */
-export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale: boolean }) {
-  const balanceWei = props.nodes.reduce((sum, node) => sum + node.balanceWei, 0n)
+/** What can be withdrawn, and the button for it. That also works if the service does not answer at the moment. */
+export function WithdrawSection({ owner, nodes, wallet, notice, isStale }: WithdrawSectionProps) {
+  const [open, setOpen] = useState(false)
+  const fundedNodes = nodes.filter(({ balanceWei }) => balanceWei > 0n)
+  const next = nextCredit(nodes)
   return (
-    <Section title={words.withdraw}>
-      <div className="stack">
-        <p className="balance">
-          <Amount wei={balanceWei} /> <span className="note">{words.withdrawable}</span>
+    <>
+      <Summary
+        name={words.withdrawable}
+        note={<HowToWithdraw {...{ owner, wallet }} hasAny={fundedNodes.length > 0} open={() => setOpen(true)} />}
+        of={{
+          [ofWallet.nodes]: figure(nodes.length),
+          [figures.credited]: <Amount wei={sumOf(nodes, 'creditedWei')} />,
+          [figures.withdrawn]: <Amount wei={sumOf(nodes, 'withdrawnWei')} />,
+          [ofWallet.nextCredit]: next ? <Turn at={next} /> : ledgerWords.node.notScheduled,
+        }}
+      >
+        <Amount wei={sumOf(nodes, 'balanceWei')} />
+      </Summary>
+      {isStale && (
+        <p className="notice" role="status">
+          {words.stale}
         </p>
-        {isStale && (
-          <p className="notice" role="status">
-            {words.stale}
-          </p>
-        )}
-        <Withdraw {...props} />
-      </div>
-    </Section>
+      )}
+      {wallet && (
+        // An open dialog stays, so that the owner can still read the result when nothing is left.
+        <Dialog open={open} onClose={() => setOpen(false)} title={words.withdraw}>
+          {notice}
+          <WithdrawForm nodes={fundedNodes} wallet={wallet} close={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
   )
 }
 
-function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
-  const [open, setOpen] = useState(false)
-  const fundedNodes = nodes.filter(({ balanceWei }) => balanceWei > 0n)
-  // An open dialog stays, so that the owner can still read the result when nothing is left.
-  if (fundedNodes.length === 0 && !open) return <Empty title={t.nothing} />
-  if (!wallet) {
+interface HowToWithdrawProps extends Pick<WithdrawSectionProps, 'owner' | 'wallet'> {
+  /** True if there is something to withdraw. */
+  hasAny: boolean
+  open: () => void
+}
+
+/** The button, or what is missing. */
+function HowToWithdraw({ owner, wallet, hasAny, open }: HowToWithdrawProps) {
+  if (!hasAny) return t.nothing
+  if (!wallet)
     return (
       <div className="stack narrow">
         <p>{words.connectOwner}</p>
         <Connect />
       </div>
     )
-  }
   return (
     <div className="stack narrow">
       <WrongChain />
-      <button
-        type="button"
-        className="button main"
-        disabled={wallet.address !== owner || fundedNodes.length === 0}
-        onClick={() => setOpen(true)}
-      >
-        {t.open}
-      </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title={words.withdraw}>
-        {notice}
-        <WithdrawForm nodes={fundedNodes} wallet={wallet} close={() => setOpen(false)} />
-      </Dialog>
+      <p>
+        <button type="button" className="button main" disabled={wallet.address !== owner} onClick={open}>
+          {t.open}
+        </button>
+      </p>
     </div>
   )
 }
@@ -156,6 +172,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
     // Not awaited, because the service may not answer.
     onSettled: () => void queries.invalidateQueries(),
   })
+  const amountWei = withdrawal.request.amountWei ?? nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
   const isReviewed = !withdrawal.isForeign || texts.checkedTo === withdrawal.to
   const isRight = withdrawal.wrongAmount === null && withdrawal.wrongTo === null && isReviewed
   const maySubmit = !act.isPending && nodes.length > 0 && isRight && !isUnsure
@@ -173,7 +190,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
       {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
       {act.isPending && isProposed && !sentHash && <Proposed />}
       <button type="submit" className="button main" disabled={!maySubmit}>
-        {act.isPending ? (sentHash ? t.waiting : t.confirm) : words.withdraw}
+        {act.isPending ? (sentHash ? t.waiting : t.confirm) : fill(t.submit, { amount: briefEther(amountWei) })}
       </button>
       {act.isPending && !sentHash && !isProposed && <Waiting lines={1} />}
       {maySubmit && <ByHand withdrawal={withdrawal} />}
@@ -211,12 +228,17 @@ function Fields({ texts, setTexts, withdrawal, nodes, wallet }: FieldsProps) {
       <label className="field">
         <span>{t.to}</span>
         <input
-          placeholder={fill(t.thisWallet, { address: checksummed(wallet.address) })}
+          placeholder={fill(t.thisWallet, { address: short(checksummed(wallet.address)) })}
           value={texts.to}
           spellCheck="false"
           aria-invalid={wrongTo !== null}
           onChange={(event) => setTexts({ ...texts, to: cleanPaste(event.target.value) })}
         />
+        {texts.to === '' && (
+          <code className="note whole" translate="no">
+            {checksummed(wallet.address)}
+          </code>
+        )}
         {wrongTo && <span className="error">{wrongTo}</span>}
       </label>
       {withdrawal.isForeign && (

@@ -82,13 +82,13 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
   }, [certain, onReplaced])
   const Heading = headingOf(isPage)
   if (isNoPayment(reading.error)) return <NoPayment Heading={Heading} error={reading.error} />
-  const state = reading.isPending ? null : words.said[first ? first.status : reading.isError ? 'unchecked' : 'none']
+  const state = reading.isPending ? null : words.said[stateOf(first, reading.isError)]
   return (
     <div className="payment">
       <Announcement state={state} />
       {!first && (
         <header>
-          <Heading tabIndex={-1}>{words.heads[isMissing ? 'none' : 'unread']}</Heading>
+          <Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : 'unread']}</Heading>
           <Expected txHash={txHash} />
         </header>
       )}
@@ -96,7 +96,7 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
       {reading.isPending && <Waiting lines={4} />}
       {isMissing && (
         <>
-          <Way payment={null} />
+          {isOwn(txHash, payer) && <Way payment={null} />}
           <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />
         </>
       )}
@@ -118,6 +118,15 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
     </div>
   )
 }
+
+const stateOf = (payment: Payment | undefined, isError: boolean) => payment?.status ?? (isError ? 'unchecked' : 'none')
+
+/** True if this browser, or the wallet here, has sent the transaction. */
+const isOwn = (txHash: string, payer: string | undefined) =>
+  payer !== undefined || (readIntent()?.sent.includes(txHash) ?? false)
+
+/** How a transaction stands that is in no block. */
+const missing = (txHash: string, payer: string | undefined) => (isOwn(txHash, payer) ? 'none' : 'unknown')
 
 /** What this browser has sent, until a block has it. */
 function Expected({ txHash }: { txHash: string }) {
@@ -164,9 +173,11 @@ function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: Standi
     <>
       <header>
         <Heading tabIndex={-1}>{fill(words.heads[status], { amount: shortEther(valueWei) })}</Heading>
-        <p className="note">
-          <Amount wei={valueWei} /> {tier && `· ${tier.label}`} · <Address of={from} />
-        </p>
+        {status !== 'held' && (
+          <p className="note">
+            <Amount wei={valueWei} /> {tier && `· ${tier.label}`} · <Address of={from} />
+          </p>
+        )}
       </header>
       {STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
       {rest}

@@ -1,8 +1,9 @@
 // Why a payment stopped, in plain words, and what happens next.
-import type { Payment } from '@node-ledger/client'
+import type { Payment, Tier } from '@node-ledger/client'
 import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
 import { useSite } from '../../site.ts'
+import { CopyButton } from '../../ui/copy.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
 import { Address, Amount, ExactTime, Hash } from '../../ui/facts.tsx'
 import { Facts } from '../../ui/page.tsx'
@@ -24,19 +25,18 @@ export function Stopped({ payment }: { payment: Payment }) {
       </p>
     )
   if (payment.status === 'dismissed') return <p className="notice warn">{t.dismissed}</p>
-  const { reason, valueWei } = payment
+  const { reason } = payment
   return (
     <div className="held">
       <ol className="way">
         {t.steps.map((step, index) => (
           <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
-            {step}
+            <span>{index === 1 && !needsDecision(payment) ? t.held : step}</span>
           </li>
         ))}
       </ol>
       <p>
         <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
-        {reason === 'wrongAmount' && <Difference wei={valueWei} />}{' '}
         {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
       </p>
       <HeldFacts payment={payment} />
@@ -52,10 +52,11 @@ function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId }
   return (
     <Facts
       of={{
-        [t.received]: <Amount wei={valueWei} exact />,
         ...(tier && {
           [t.expected]: rich(t.expectedOf, { amount: <Amount wei={tier.priceWei} exact plain />, tier: tier.label }),
         }),
+        [t.received]: <Amount wei={valueWei} exact />,
+        ...(tier && reason === 'wrongAmount' && { [t.difference]: <Difference wei={valueWei} nearest={tier} /> }),
         ...(from && { [t.paidBy]: <Address of={from} /> }),
         ...(paidAt && { [t.paidAt]: <ExactTime at={paidAt} /> }),
         ...(contact && {
@@ -63,22 +64,33 @@ function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId }
             contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink>,
           }),
         }),
+        ...(!contact && { [t.keep]: <KeepPage txHash={txHash} /> }),
       }}
     />
   )
 }
 
 /** By how much an amount misses the nearest price. */
-function Difference({ wei }: { wei: bigint }) {
-  const { data } = useTiers()
-  const nearest = nearestTier(wei, data ?? [])
-  if (!nearest) return null
+function Difference({ wei, nearest }: { wei: bigint; nearest: Tier }) {
   const difference = distanceOf(wei, nearest)
   return rich(nearest.priceWei > wei ? t.less : t.more, {
     // A difference of a few wei is shown in wei.
     amount: <Amount wei={difference} plain exact={difference >= GWEI} />,
-    tier: nearest.label,
   })
+}
+
+/** True if the operator chooses between a node and a refund. */
+const needsDecision = ({ reason, waitsForPlace }: Payment) =>
+  !(reason && reason in NEXT) && !((reason === 'soldOut' || reason === 'supplySpent') && waitsForPlace)
+
+/** The page's address, for a buyer if the operator names no contact. */
+function KeepPage({ txHash }: { txHash: string }) {
+  const url = new URL(`/payment/${txHash}`, window.location.origin).href
+  return (
+    <CopyButton text={url} what={t.theAddress} className="button">
+      {t.copyAddress}
+    </CopyButton>
+  )
 }
 
 /** What happens next to a held payment. */

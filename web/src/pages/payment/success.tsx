@@ -2,7 +2,6 @@
 import type { NodeDetail, Payment } from '@node-ledger/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
-import { ether, fewFigures } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Amount, Countdown } from '../../ui/facts.tsx'
@@ -37,10 +36,7 @@ export function Success({ Heading, payment, nodeId, justCame, isOneOfSeveral, ch
   return (
     <>
       <div className={justCame ? 'success came' : 'success'}>
-        <Picture
-          nodeId={nodeId}
-          line={node ? fill(t.balance, { amount: fewFigures(ether(node.balanceWei), 10) }) : ''}
-        />
+        <Picture nodeId={nodeId} />
         <div>
           <header>
             <svg className="check" viewBox="0 0 48 48" width="32" height="32" aria-hidden="true">
