@@ -31,6 +31,8 @@ let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
 fillPlace()
+// A wallet may announce itself at once, and the button that this listens to goes then.
+find('again').addEventListener('click', () => window.location.reload())
 checkAnnouncements(words.wallet)
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
@@ -39,7 +41,6 @@ setTimeout(() => {
   const ethereum = pageEthereum()
   if (offers.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
-find('again').addEventListener('click', () => window.location.reload())
 select.addEventListener('change', showAmount)
 input('to').addEventListener('input', showForeign)
 find('max').addEventListener('click', () => {

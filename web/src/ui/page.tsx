@@ -138,3 +138,7 @@ export function Figure({ name, children, note }: { name: string; children: React
     </div>
   )
 }
+
+/** Puts children into another part of the page, once it is there. */
+export const Into = ({ place, children }: { place: HTMLElement | null; children: ReactNode }) =>
+  place && createPortal(children, place)

@@ -4,7 +4,6 @@ import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createContext, type FormEvent, type ReactNode, Suspense, useContext, useRef, useState } from 'react'
-import { createPortal } from 'react-dom'
 import { Link, useLocation } from 'wouter'
 import { cleanPaste } from '../../format.ts'
 import { isFramed } from '../../frame.ts'
@@ -14,7 +13,7 @@ import { useNodesOf } from '../../live.ts'
 import { Boundary, later } from '../../ui/boundary.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address } from '../../ui/facts.tsx'
-import { Page, Section } from '../../ui/page.tsx'
+import { Into, Page, Section } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
@@ -60,7 +59,11 @@ export function Owner() {
 /** Parts that stand at the end of the page. */
 function AtEnd({ children }: { children: ReactNode }) {
   const place = useContext(Beside)
-  return place && createPortal(<Below>{children}</Below>, place)
+  return (
+    <Into place={place}>
+      <Below>{children}</Below>
+    </Into>
+  )
 }
 
 function SignedInOrNot() {
