@@ -74,10 +74,10 @@ describe('the focus', { skip: noBrowser }, () => {
     await press('Connect a wallet')
     await page.getByRole('button', { name: WALLET_NAME }).press('Enter')
     await page.getByText('Disconnect').waitFor()
-    await isOn('h1, main *')
+    await isOn('h1, main, main *')
     await press('Disconnect')
     await page.getByRole('button', { name: 'Connect a wallet' }).waitFor()
-    await isOn('h1, main *')
+    await isOn('h1, main, main *')
   })
 
   for (const path of [
