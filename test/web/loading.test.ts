@@ -127,7 +127,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       await page.getByRole('button', { name: /^Theme/ }).click()
       await page.getByRole('button', { name: 'Theme: light' }).waitFor()
       await page.goto(at('/owner'))
-      await page.getByRole('heading', { name: 'Your wallet' }).waitFor()
+      await page.getByText('Disconnect').waitFor()
       await page.goto(at('/console'))
       await page.getByLabel('Admin key').fill('wrong')
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()

@@ -70,7 +70,7 @@ async function ofAWrongAmount(end: End): Promise<void> {
   const { page, own, service } = end
   const txHash = await pay(end, BASIC_WEI + 7n)
   await page.goto(`${service.url}/payment/${txHash}`)
-  await page.getByText('It is 7 wei more than Basic costs.').waitFor()
+  await page.getByText('7 wei too much').waitFor()
   await end.look()
   await act(end, `payments/${txHash}/release`, { tierId: 'basic', reason: 'a few wei' })
   await page.getByText(/Node \d+ is yours/).waitFor()
@@ -82,7 +82,7 @@ async function closed(end: End): Promise<void> {
   const { page, service } = end
   const txHash = await pay(end, BASIC_WEI - 1n)
   await page.goto(`${service.url}/payment/${txHash}`)
-  await page.getByText('less than Basic costs.').waitFor()
+  await page.getByText('1 wei too little').waitFor()
   await act(end, `payments/${txHash}/dismiss`, { reason: 'as agreed' })
   await page.getByText('closed this payment without a node').waitFor()
   await end.look()
@@ -149,7 +149,7 @@ async function spedUpElsewhere(end: End): Promise<void> {
     () => wallet(account, wellKnown).send(wellKnown.paymentAddress, BASIC_WEI),
     async (txHash) => {
       await page.goto(`${service.url}/payment/${txHash}`)
-      await page.getByText('Waiting for the next block').waitFor()
+      await page.getByText('Transaction not found yet').first().waitFor()
       const key = JSON.stringify(`node-ledger.sent.${txHash}`)
       // Not by waitForFunction, which tries again by eval; the pages' policy forbids it.
       await until('the page kept what it saw', () => page.evaluate<boolean>(`sessionStorage.getItem(${key}) !== null`))

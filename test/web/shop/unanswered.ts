@@ -189,6 +189,6 @@ export const UNANSWERED: readonly (readonly [title: string, account: number, pla
   ['that errs and has made another transaction sells nothing more by itself', 18, isQuiet(true)],
   ['that is asked is not asked again by another way', 19, isAskedElsewhereToo],
   ['that refuses, and then has too little ether', 16, lacksEther],
-  ['that pays a wrong amount by hand', 17, byHand(BASIC_WEI + 9n, /more than Basic costs/)],
+  ['that pays a wrong amount by hand', 17, byHand(BASIC_WEI + 9n, /9 wei too much/)],
   ['that pays another tier’s price by hand', 19, byHand(25n * 10n ** 15n, /Node \d+ is yours/)],
 ]
