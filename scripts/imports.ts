@@ -41,7 +41,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
-  // What answers a caller. Nothing that judges, follows, mends or sends reads with it.
+  // Reads for callers. Nothing that judges, follows, mends or sends may use them.
   { of: ['src/db/reads'], may: ['src/domain', 'src/db', 'src/lib'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },

@@ -85,5 +85,5 @@ export type Run = (call: Call) => Promise<ExitCode>
 /** An option that commands of several groups take. */
 export const REASON = { reason: { value: 'text', help: 'your reason, kept in the audit log' } }
 
-/** Of every command that asks. An act may have a field of that name; its preview then uses that. */
+/** Every command that asks has this option. If the act has a field of that name, its preview sets the field. */
 export const DRY_RUN = { 'dry-run': { help: 'only show what it would do', isOurs: true } } as const

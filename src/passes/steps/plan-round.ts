@@ -166,12 +166,12 @@ async function price(
   }
 }
 
-/** Cohorts that could take nodes for accepted payments once a round skips the turns that are not owed. */
-async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number | null>> {
+/** Cohorts that could take nodes for accepted payments once a round skips the turns that are not owed. Without such turns it reads nothing. */
+async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
-  if (!schedule) return new Set()
+  if (!schedule || owing.windows.length === 0) return new Set()
   const acceptedPayments = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
   const tiers = new Set(acceptedPayments.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
-  return new Set([...tiers].map((tierNo) => cohortToSkipFor(at, tierNo, owing)))
+  return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))
 }

@@ -1,4 +1,6 @@
 // Tiers and the checkout.
+import { PAYMENT_STATES } from './payment-states.ts'
+
 export const words = {
   tiers: {
     title: 'Buy a node',
@@ -128,16 +130,7 @@ export const words = {
     wrong: 'A transaction hash is 0x and 64 hex digits.',
   },
   /** A payment’s state. */
-  payments: {
-    seen: 'In a block',
-    accepted: 'Accepted',
-    minting: 'Being minted',
-    minted: 'Minted',
-    held: 'Held',
-    refunded: 'Sent back',
-    dismissed: 'Closed',
-    orphaned: 'Dropped by the chain',
-  },
+  payments: PAYMENT_STATES,
   unfinished: {
     askedOf: '{time} this browser asked a wallet for transfer {number} of {quantity}: {amount} from {payer}.',
     partly: '{paid} of {quantity} sent.',

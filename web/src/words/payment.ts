@@ -1,4 +1,6 @@
 // A payment's states and reasons.
+import { PAYMENT_STATES } from './payment-states.ts'
+
 export const words = {
   title: 'Payment',
   transaction: 'Transaction',
@@ -50,14 +52,7 @@ export const words = {
   said: {
     none: 'Not in a block yet',
     unchecked: 'Cannot check now',
-    orphaned: 'Dropped by the chain',
-    seen: 'In a block',
-    accepted: 'Accepted',
-    minting: 'Being minted',
-    minted: 'Minted',
-    held: 'Held',
-    refunded: 'Sent back',
-    dismissed: 'Closed',
+    ...PAYMENT_STATES,
   },
   /** What a payment rests on. */
   assurance: {
