@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import type { Sql } from '../../../src/db/core/sql.ts'
 import { sortNew, storeRange } from '../../../src/follower/store.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, openTables, poolAfter, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { blocksAfter, nothing } from './chains.ts'
 import type { Block } from './follow.ts'
@@ -82,18 +82,6 @@ const MEANWHILE: Record<string, Meanwhile> = {
   slightlyCheaper: { run: (sql) => sql`UPDATE tiers SET price_wei = 4_001`, spoils: 'none' },
   dearer: { run: (sql) => sql`UPDATE tiers SET price_wei = 9_000`, spoils: 'none' },
   grown: { run: (sql) => sql`UPDATE cohorts SET size = 2`, spoils: 'events' },
-}
-
-/** The same pool, in which this happens before the first transaction. */
-function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
-  const pool = poolWithin(sql)
-  let isOver = false
-  const begin = async (...args: unknown[]) => {
-    if (!isOver) await happens(sql)
-    isOver = true
-    return await (pool.begin as (...all: unknown[]) => Promise<unknown>)(...args)
-  }
-  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
 }
 
 test('a range is stored only if nothing for which it was read has changed', async () => {
