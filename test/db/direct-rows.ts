@@ -44,6 +44,21 @@ export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
   return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
 }
 
+/** A pool within the case's transaction, which counts how often other instances hear that the ledger has changed. */
+export function countingPool(sql: Sql, state: { changes: number }): Pool {
+  const pool = poolWithin(sql)
+  const counts = (own: Sql): Sql =>
+    new Proxy(own, {
+      apply(target, _this, [texts, ...values]: [TemplateStringsArray, ...never[]]) {
+        if (texts[0] === 'NOTIFY ledger') state.changes += 1
+        return target(texts, ...values)
+      },
+    })
+  const begin = (...args: unknown[]) =>
+    pool.begin('', (own) => (args.at(-1) as (sql: Sql) => Promise<unknown>)(counts(own)))
+  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
+}
+
 class Undone extends Error {}
 
 /** Plans that a small table gets only by chance: with them, a subquery may run once per row. */

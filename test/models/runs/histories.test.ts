@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { type Pool, poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { compareHistories, partedInWords } from '../../../src/follower/histories.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
-import { account, at, openTables, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, countingPool, openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './histories.ts'
 
@@ -47,8 +47,11 @@ function readerOf(one: model.Provider, n: number, last: Set<number>) {
   }
 }
 
+const often = <T>(usual: T, ...others: T[]) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, fc.constantFrom(usual, ...others))
+
 const branch = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<model.Branch>(null) },
+  { weight: 4, arbitrary: fc.constant<model.Branch>(null) },
   // Some share a fork.
   { weight: 2, arbitrary: fc.constant<model.Branch>({ from: 20, name: 'a' }) },
   fc.record({ from: fc.constantFrom(5, 10, 11, 18, 19, 20, 30, 31), name: fc.constantFrom('a', 'b') }),
@@ -56,15 +59,14 @@ const branch = fc.oneof(
 const provider: fc.Arbitrary<model.Provider> = fc.record({
   head: fc.constantFrom(8, 12, 19, 20, 29, 30, 30, 30, 31),
   branch,
-  isSilent: fc.constantFrom(false, false, false, false, true),
-  isPruned: fc.constantFrom(false, false, false, false, true),
-  stray: fc.constantFrom(false, false, false, false, false, true),
+  isSilent: often(false, true),
+  isPruned: often(false, true),
+  stray: often(false, true),
 })
-const often = <T>(usual: T, ...others: T[]) => fc.constantFrom(usual, usual, usual, usual, ...others)
 const runs = fc.array(
   fc.record({
     providers: fc
-      .constantFrom(1, 2, 2, 3, 3, 4)
+      .constantFrom(1, 2, 2, 3, 3, 3, 4)
       .chain((count) => fc.array(provider, { minLength: count, maxLength: count })),
     branch: often<model.Branch>(null, { from: 20, name: 'a' }, { from: 12, name: 'b' }),
     oldest: often(OLDEST, 15, 21),
@@ -76,21 +78,6 @@ const runs = fc.array(
 
 /** The trouble that an earlier difference left. */
 const former = fc.constantFrom<model.State['trouble']>('none', 'none', 'calm', 'lasts')
-
-/** The same pool, which counts what it tells other instances. */
-function countingPool(sql: Sql, state: { changes: number }): Pool {
-  const pool = poolWithin(sql)
-  const counts = (own: Sql): Sql =>
-    new Proxy(own, {
-      apply(target, _this, [texts, ...values]: [TemplateStringsArray, ...never[]]) {
-        if (texts[0] === 'NOTIFY ledger') state.changes += 1
-        return target(texts, ...values)
-      },
-    })
-  const begin = (...args: unknown[]) =>
-    pool.begin('', (own) => (args.at(-1) as (sql: Sql) => Promise<unknown>)(counts(own)))
-  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
-}
 
 /** What happens to the ledger before a run. */
 async function moveOn(sql: Sql, { branch, oldest, apartSec, calmSec }: model.Run): Promise<void> {

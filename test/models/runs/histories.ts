@@ -3,7 +3,7 @@
 // Choices in what the documents leave open:
 // - A group of providers goes on if at least two are in it, and more than in any other. Those that two or more outvote are asked last.
 // - Once histories have differed, two have to name blocks above the last common one before that is over. With one provider it is over.
-// - A provider is asked for its chain only if it has another block. One on another chain has no say.
+// - The service asks a provider for its chain only if it has another block. One on another chain has no say.
 // - A provider that no longer returns its blocks below the one in question may have none of the ledger's.
 // - A report comes once, until the histories have agreed for ten minutes.
 
@@ -46,7 +46,7 @@ export interface State {
   difference: Difference | null
   trouble: 'none' | 'lasts' | 'calm'
   told: { action: string; subject: string | null; detail: object }[]
-  /** How often other instances were told to forget their answers. */
+  /** How often other instances had to forget their answers. */
   changes: number
 }
 

@@ -132,7 +132,7 @@ async function compare(given: Drawn): Promise<void> {
     const expected = { number: HEAD, hash: model.hashOf(HEAD), time: 0 }
     const other = { ...expected, hash: 'other' }
     assert.equal(await rewindTo(ctx as never, { ...fork, hash: 'of another' } as never, other as never), false)
-    // Nobody else may move the cursor from then on.
+    // No other session may move the cursor from then on.
     assert.equal((await sql`SELECT FROM cursors WHERE xmax <> 0`).count, 1)
     assert.equal(await rewindTo(ctx as never, fork as never, expected as never, cause), true)
     const told = await sql<Row[]>`
