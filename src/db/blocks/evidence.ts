@@ -47,6 +47,15 @@ export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = nu
   await writeAudit(sql, { actor: by, action: 'evidenceSet', detail, requestId })
 }
 
+/** Sets the mode of a ledger that has none. @returns the mode in force: another instance may have set one meanwhile. Run in a transaction. */
+export async function setFirstMode(sql: Sql, mode: EvidenceMode): Promise<EvidenceMode> {
+  await sql`LOCK TABLE evidence_modes IN SHARE ROW EXCLUSIVE MODE`
+  const inForce = await readMode(sql)
+  if (inForce) return inForce.mode
+  await setMode(sql, mode, { by: 'pass' })
+  return mode
+}
+
 /** From now on blocks up to this one are read with each receipt and each sender, because a provider left something out of one. */
 export async function requireWholeReads(sql: Sql, upTo: number): Promise<void> {
   await writeState(sql, 'read_whole_to', Math.max(upTo, (await readState(sql, 'read_whole_to')) ?? 0))
