@@ -59,6 +59,23 @@ export function countingPool(sql: Sql, state: { changes: number }): Pool {
   return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
 }
 
+/** A pool that keeps what is sent within its transactions. */
+export function recording(sql: Sql, sent: string[]) {
+  const pool = poolWithin(sql)
+  const recorder = (inner: Sql): Sql =>
+    new Proxy(inner, {
+      apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+        if (Array.isArray(args[0]) && 'raw' in args[0]) sent.push(args[0].join('?'))
+        return Reflect.apply(target as never, self, args)
+      },
+    })
+  const begin = (body: (sql: Sql) => Promise<unknown>) => pool.begin(((inner: Sql) => body(recorder(inner))) as never)
+  return new Proxy(pool, {
+    get: (target, name) =>
+      name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
+  })
+}
+
 class Undone extends Error {}
 
 /** Plans that a small table gets only by chance: with them, a subquery may run once per row. */
