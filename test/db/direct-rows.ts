@@ -1,6 +1,6 @@
 // Rows in a real database, for the comparison of a statement with its model. They are written directly, without triggers and foreign keys, and taken
 // back after each case.
-import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { connect, type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 /** A time as so many seconds from the case's own now, by the database's clock. */
@@ -30,6 +30,24 @@ export function snapshotsIn(sql: Sql): Pool {
     },
   })
   return { begin: (_level: string, body: (sql: Sql) => Promise<unknown>) => body(within) } as never
+}
+
+/** A pool within the case's transaction, and how many notices that the ledger changed were sent through it. */
+export function poolHeard(sql: Sql): { pool: Pool; noticeCount: () => number } {
+  let notices = 0
+  const hearing = (one: Sql): Sql =>
+    new Proxy(one, {
+      apply(target, self, args) {
+        if (String(args[0]?.[0]).startsWith('NOTIFY ledger')) notices += 1
+        return Reflect.apply(target, self, args)
+      },
+      get(target, name, self) {
+        if (name !== 'begin') return Reflect.get(target, name, self)
+        return (...args: unknown[]) =>
+          poolWithin(target).begin((inner) => (args.at(-1) as (sql: Sql) => never)(hearing(inner)))
+      },
+    })
+  return { pool: hearing(sql) as Pool, noticeCount: () => notices }
 }
 
 class Undone extends Error {}
