@@ -36,7 +36,8 @@ export async function lookAfterRefunds(
 ): Promise<void> {
   try {
     if (!(await hasOpenRefunds(ctx.pool))) return
-    await finalizeRefunds(ctx.pool, (await readFinality(ctx, cursor))?.firm ?? -1)
+    const finality = await readFinality(ctx, cursor)
+    if (finality) await finalizeRefunds(ctx.pool, finality.firm)
     const doubtful = await readDoubtfulRefunds(ctx.pool, cursor.number, LOOKED_AT_MAX)
     await mapBounded(doubtful, AT_ONCE, (refund) => lookAt(ctx, cursor, refund))
   } catch (error) {
@@ -96,12 +97,12 @@ async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if (!(await undoRefund(sql, refund))) return
     const { paymentRef, commissionOf } = refund
+    const subject = paymentRef ?? String(commissionOf)
     const detail = { refundTxHash: refund.txHash, valueWei: refund.valueWei.toString(), to: refund.to }
     const says =
       commissionOf === null
         ? 'a recorded refund is no longer on the chain: its payment is held again, unless it has its node'
         : 'a recorded commission is no longer on the chain: it is due again'
-    const subject = paymentRef ?? commissionOf ?? ''
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundGone', subject, detail })
     await notifyLedgerChanged(sql)
   })

@@ -49,12 +49,16 @@ const drawnTransaction = fc.record({
   succeeded: fc.constantFrom(true, true, true, true, true, true, false),
 })
 const drawn = fc.record({
-  transactions: fc.array(drawnTransaction, { minLength: 1, maxLength: 3 }),
+  transactions: fc.oneof(
+    { weight: 3, arbitrary: fc.array(drawnTransaction, { minLength: 1, maxLength: 3 }) },
+    // More than a run looks at together.
+    fc.array(drawnTransaction, { minLength: 4, maxLength: 5 }),
+  ),
   /** The ledger's and the providers' blocks at the height of a refund. */
   own: fc.constantFrom('same', 'other', 'other', 'other', 'other'),
-  there: fc.constantFrom('same', 'other', 'other', 'other', 'other', 'other', 'missing'),
-  /** The ledger has headers from so far below the head on. */
-  first: fc.constantFrom(80, 80, 80, 65, 64, 63, 1),
+  there: fc.constantFrom('same', 'same', 'other', 'other', 'other', 'other', 'other', 'other', 'missing'),
+  /** The ledger's first header is so far below the lowest refund. */
+  first: fc.constantFrom(9, 9, 9, 1, 0, 0, -1, -2),
   finalBelow: fc.constantFrom(null, 0, 1, 63, 64, 65),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
@@ -76,8 +80,9 @@ function viewOf(given: Drawn, refunds: model.Refund[]): model.View {
   const isRefunds = (number: number) => refunds.some(({ block }) => block === number)
   const hashOf = (side: 'same' | 'other', number: number) =>
     isRefunds(number) ? (side === 'same' ? oldAt(number) : forkedAt(number)) : hashAt(number)
+  const first = Math.min(HEAD, ...refunds.map(({ block }) => block)) - given.first
   for (const number of heights) {
-    if (number <= HEAD && number >= HEAD - given.first) own.set(number, hashOf(given.own as 'same', number))
+    if (number <= HEAD && number >= Math.min(first, HEAD)) own.set(number, hashOf(given.own as 'same', number))
     if (given.there !== 'missing' || !isRefunds(number)) canonical.set(number, hashOf(given.there as 'same', number))
   }
   const transactions = new Map<string, model.Transaction>()
@@ -140,10 +145,13 @@ function chainOf(given: Drawn, view: model.View) {
     isDirect(txHash) ? [] : (transactions.get(txHash)?.transfers?.filter((one) => one.to === to) ?? null)
   // Two voices, so that the word itself decides.
   const hashOf = (number: number) => view.own.get(number) ?? word(0)
-  const finalized = async () =>
-    view.final === null ? null : { number: view.final, hash: hashOf(view.final), voices: 2 }
+  const asked = { finals: 0 }
+  const finalized = async () => {
+    asked.finals += 1
+    return view.final === null ? null : { number: view.final, hash: hashOf(view.final), voices: 2 }
+  }
   const voice = { block: async (number: number) => ({ number, hash: hashOf(number), time: 1_000 }) }
-  return { block, minedTransaction, innerTransfers, finalized, providers: [voice, voice] }
+  return { asked, chain: { block, minedTransaction, innerTransfers, finalized, providers: [voice, voice] } }
 }
 
 const readRows = async (sql: Sql) => ({
@@ -192,9 +200,11 @@ test('a refund lasts while its transaction pays it in a block, and ends only if 
     const refunds = refundsOf(given)
     const view = viewOf(given, refunds)
     await tables.within(rowsOf(refunds, view), async (sql) => {
-      const context = { pool: poolWithin(sql), chain: chainOf(given, view), log: silentLog, rules: {} }
+      const { asked, chain } = chainOf(given, view)
+      const context = { pool: poolWithin(sql), chain, log: silentLog, rules: {} }
       await lookAfterRefunds(context as never, { number: HEAD, hash: view.own.get(HEAD), time: 1_000 } as never)
       assert.deepEqual(await readRows(sql), expectedRows(refunds, view))
+      assert.equal(asked.finals, refunds.every(({ isFinal }) => isFinal) ? 0 : 1)
       for (const one of refunds) {
         const kind = `${model.fateOf(refunds, one, view).kind} ${one.of === 'commission'}`
         met.set(kind, (met.get(kind) ?? 0) + 1)
