@@ -108,7 +108,7 @@ export function Beyond({ lacks }: { lacks: string | null }) {
 }
 
 function ActForm({ close, ...asked }: Asked & { close: () => void }) {
-  const { label, says, path, fields: all, body, did, danger, tries, warns } = asked
+  const { label, says, path, fields: all, body, danger, tries, warns } = asked
   const act = useAct<object>({ mayWait: true })
   const [texts, setTexts] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
@@ -124,36 +124,9 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
     const onError = (error: Error) => focusFirst(form, all, problemsOf(error, all).byField)
     act.mutate({ path, body: { ...body, ...values } }, { onError })
   }
-  const mainClass = danger ? 'button danger' : 'button main'
-  if (tries && act.data && 'dryRun' in act.data && act.data.dryRun) {
-    const sent = act.variables?.body
-    return (
-      <div className="stack">
-        <div>{did(act.data)}</div>
-        <div className="buttons">
-          <button
-            type="button"
-            className={mainClass}
-            onClick={() => act.mutate({ path, body: { ...sent, dryRun: false } })}
-          >
-            {label}
-          </button>
-          <button type="button" className="button quiet" onClick={() => act.reset()}>
-            Back
-          </button>
-        </div>
-      </div>
-    )
-  }
   if (act.data) {
-    return (
-      <div className="stack">
-        <Done answer={act.data} did={did} />
-        <button type="button" className="button" onClick={close}>
-          Done
-        </button>
-      </div>
-    )
+    const go = () => act.mutate({ path, body: { ...act.variables?.body, dryRun: false } })
+    return <Answer {...asked} answer={act.data} close={close} go={go} back={act.reset} />
   }
   const { byField, rest } = act.error ? problemsOf(act.error, all) : { byField: {}, rest: null }
   return (
@@ -168,7 +141,7 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
       {warns?.(texts)}
       {rest && <Failed error={rest} />}
       <div className="buttons">
-        <button type="submit" className={mainClass} disabled={act.isPending}>
+        <button type="submit" className={mainClass(danger)} disabled={act.isPending}>
           {act.isPending ? 'Working…' : tries ? 'Preview' : label}
         </button>
         <button type="button" className="button quiet" onClick={close}>
@@ -176,6 +149,36 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
         </button>
       </div>
     </form>
+  )
+}
+
+const mainClass = (danger = false) => (danger ? 'button danger' : 'button main')
+
+interface AnswerProps extends Asked {
+  answer: object
+  close: () => void
+  /** Does what was tried. */
+  go: () => void
+  back: () => void
+}
+
+/** What the act did, or what it would do, with the button that does it. */
+function Answer({ answer, did, label, danger, tries, close, go, back }: AnswerProps) {
+  const isTrial = tries && 'dryRun' in answer && answer.dryRun === true
+  return (
+    <div className="stack">
+      {isTrial ? <div>{did(answer)}</div> : <Done answer={answer} did={did} />}
+      <div className="buttons">
+        {isTrial && (
+          <button type="button" className={mainClass(danger)} onClick={go}>
+            {label}
+          </button>
+        )}
+        <button type="button" className={isTrial ? 'button quiet' : 'button'} onClick={isTrial ? back : close}>
+          {isTrial ? 'Back' : 'Done'}
+        </button>
+      </div>
+    </div>
   )
 }
 
