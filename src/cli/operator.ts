@@ -59,7 +59,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
       ...(texts.asks !== undefined && DRY_RUN),
     },
     examples: examples.map((example) => `node-ledger ${example}`),
-    load: async () => view.run ?? ((call) => run({ ...operation, ...view } as Operation & View, call)),
+    load: async () => view.run ?? ((call) => runAs(operation, view, call)),
   }
 }
 
@@ -69,7 +69,12 @@ const optionOf = ({ help, value, required: isRequired }: Field): OptionSpec => (
   ...(isRequired && { required: isRequired }),
 })
 
-async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
+/** The view of an act whose result is its line. */
+export const LINE: View = { text: (_result, outcome) => outcome }
+
+/** Runs an act or a reading as its command does. */
+export async function runAs(of: Operation, view: View, call: Call): Promise<ExitCode> {
+  const operation = { ...of, ...view } as Operation & View
   const { asks, otherwise, first, fixed: fixedFields, last } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await withOperator(call.io, async (parts: LedgerPart) => {
@@ -157,12 +162,10 @@ export function fieldsOf(
 
 /**
  * Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here.
- * `names`: those of fields that are neither options nor arguments.
  */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
-  names: Readonly<Record<string, string>> = {},
 ): T {
   if (!isOperatorRefusal(result)) {
     if (isProposed(result)) throw new WaitsError(result)
@@ -171,7 +174,8 @@ export function accepted<T extends object>(
   const nameOf = (field: string) => {
     const name = kebab(field)
     if (args.some((one) => one.name === name)) return `<${name}>`
-    return names[field] ?? (options[name] === undefined ? field : `--${name}`)
+    const option = options[name] ? name : Object.keys(options).find((one) => options[one]?.holds === field)
+    return option === undefined ? field : `--${option}`
   }
   throw new ERROR_OF[result.because](sentenceOf(result.problems, nameOf))
 }

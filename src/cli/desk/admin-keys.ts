@@ -1,15 +1,16 @@
 // What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
+import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { LedgerPart } from '../../operator/act.ts'
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
-import { invite, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
+import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
 import { type Act, resultLine } from '../../operator/define-act.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withLedger } from '../database.ts'
-import { UsageError } from '../errors.ts'
+import { actorHere, readSettings, withLedger } from '../database.ts'
+import { RefusedError, UsageError } from '../errors.ts'
 import { writeNew } from '../new-file.ts'
-import { accepted, fieldsOf, isPreviewAll, type View } from '../operator.ts'
-import { mustAgree, tableOf } from '../output.ts'
+import { accepted, fieldsOf, LINE, runAs, type View } from '../operator.ts'
+import { tableOf } from '../output.ts'
 
 /** A new key or invitation, with the secret, which is shown once: the key, or the invitation's link. */
 interface Made {
@@ -35,12 +36,16 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
   'admin-keys invite': {
     options: { out: { value: 'file', help: 'the file to write the link to; must not exist' } },
-    run: (call) =>
-      showOnce(
+    run: async (call) => {
+      const { PUBLIC_URL: url } = readSettings(call.io)
+      if (relyingPartyAt(url) === null)
+        throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${url}: set it to the console's https address.`)
+      return await showOnce(
         call,
         invite,
         ({ id, label }, file) => `Invitation ${id} is in ${file}: give ${label} the link. It works once.`,
-      ),
+      )
+    },
   },
   'admin-keys list': {
     text: ({ environment, keys, passkeys, invitations }: Listed) => {
@@ -88,16 +93,10 @@ const REVOKED: Readonly<Record<string, Act<LedgerDb>>> = {
 }
 
 export async function revoke(call: Call): Promise<ExitCode> {
-  const { io, out, args, flags } = call
+  const { args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Give the number of a key, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
-  const act = (flags.has('all') ? null : REVOKED[kind]) ?? revokeAllKeys
-  return await withLedger(io, async (parts) => {
-    const input = { ...fieldsOf(call), ...(id !== '' && { id }) }
-    if (await isPreviewAll(act.operation, parts, input, call)) return EXIT.done
-    await mustAgree(call, flags.has('all') ? 'Revoke them all?' : 'Revoke it?', 'No key was revoked.')
-    const result = accepted(await act(parts, actorHere(), input), call)
-    await out.result(result, 'Revoked. Within three seconds no instance accepts it.')
-    return EXIT.done
-  })
+  const [act, asks] = flags.has('all') ? [revokeAllKeys, 'Revoke them all?'] : [REVOKED[kind], 'Revoke it?']
+  const view = { ...LINE, asks, otherwise: 'No key was revoked.' }
+  return await runAs((act ?? revokeAllKeys).operation, view, { ...call, args: flags.has('all') ? {} : { id } })
 }

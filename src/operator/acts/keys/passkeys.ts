@@ -31,10 +31,7 @@ export const invite = defineAct({
   check: checkGift,
   change: async ({ sql, actor, record }, gift, deps: LedgerDb & EnvironmentKeys & ReachedAt) => {
     const party = relyingPartyAt(deps.publicUrl)
-    if (party === null) {
-      const remedy = `PUBLIC_URL is ${deps.publicUrl}: set it to the console's https address.`
-      return refuseAct('unavailable', `${PASSKEYS_OFF} ${remedy}`)
-    }
+    if (party === null) return refuseAct('unavailable', PASSKEYS_OFF)
     const { label, scopes, expires: seconds } = gift
     const { text: code, digest } = newSecret('nli_')
     const { keyId = null, passkey = null } = actor.held ?? {}
