@@ -7,7 +7,7 @@ import { Amount, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
+import { type Shape, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { asText, NONE } from '../values.ts'
 
@@ -46,7 +46,7 @@ function useUnchanged<T>(value: T): T {
   return value
 }
 
-function Plots({ trends }: { trends: Read }) {
+function Plots({ trends }: { trends: Shape<'Trends'> }) {
   const { bins, by } = useUnchanged(trends)
   const newest = useMemo(() => bins.filter(hasFigures).reverse(), [bins])
   return (
