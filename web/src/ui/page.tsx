@@ -53,25 +53,27 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
+  /** True if what follows says it to those who see. */
+  isHeardOnly?: boolean
   /** True for a step that replaces a step that had the focus. Its heading then takes the focus. */
   takesFocus?: boolean
   children: ReactNode
 }
 
 /** A part of a page with its own heading. */
-export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
+export function Section({ title, aside, isHeardOnly = false, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const head = useContext(Head)
   const isNamed = head.heading === title
   useEffect(() => {
-    if (takesFocus) heading.current?.focus()
+    if (takesFocus) (heading.current ?? document.querySelector('h1'))?.focus()
   }, [takesFocus])
   return (
     <section className="card">
       {isNamed ? (
         head.aside && createPortal(aside, head.aside)
       ) : (
-        <header>
+        <header className={isHeardOnly ? 'visually-hidden' : undefined}>
           <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
             {title}
           </h2>

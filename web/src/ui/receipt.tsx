@@ -33,22 +33,20 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
   const text = [title, ...filledRows.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
     <section className="receipt" aria-label={title}>
-      <header>
-        <strong>{title}</strong>
-        <div className="buttons">
-          <button type="button" className="button" onClick={print}>
-            {ui.receipt.print}
-          </button>
-          <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
-            {ui.receipt.save}
-          </button>
-        </div>
-      </header>
+      <strong>{title}</strong>
       <Facts of={shown(filledRows.slice(0, FIRST))} />
       <details className="checked" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>{ui.receipt.details}</summary>
         <Facts of={shown(filledRows.slice(FIRST))} />
       </details>
+      <div className="buttons">
+        <button type="button" className="button" onClick={print}>
+          {ui.receipt.print}
+        </button>
+        <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
+          {ui.receipt.save}
+        </button>
+      </div>
     </section>
   )
 }

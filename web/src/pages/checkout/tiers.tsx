@@ -16,7 +16,6 @@ import { Claim } from '../payment/claim.tsx'
 
 const t = words.tiers
 const strong = (text: ReactNode) => <strong>{text}</strong>
-const latest = (text: ReactNode) => <span className="latest">{text}</span>
 
 export function Tiers() {
   const tiers = useTiers()
@@ -192,9 +191,19 @@ export function LastPaid({ tier }: { tier: Tier }) {
   return (
     <div className="paid">
       <p>
-        {range && rich(t.mayPay, { strong, range, than })}
+        {range && rich(t.mayPay, { strong, range })}
         {last && !range && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
-        {last && range && rich(t.last, { latest, amount: creditInWords(last.wei) })}
+        {range && (
+          <span>
+            {than}
+            {last && (
+              <span className="latest">
+                {than && ' · '}
+                {fill(t.last, { amount: creditInWords(last.wei) })}
+              </span>
+            )}
+          </span>
+        )}
       </p>
       {last && (
         <>

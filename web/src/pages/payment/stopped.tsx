@@ -24,7 +24,7 @@ export function Stopped({ payment }: { payment: Payment }) {
         {payment.refundTxHash ? rich(t.refundedBy, { hash: <Hash of={payment.refundTxHash} /> }) : t.refunded}
       </p>
     )
-  if (payment.status === 'dismissed') return <p className="notice warn">{t.dismissed}</p>
+  if (payment.status === 'dismissed') return <WhyDismissed txHash={payment.txHash} />
   const { reason } = payment
   return (
     <div className="held">
@@ -40,6 +40,23 @@ export function Stopped({ payment }: { payment: Payment }) {
         {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
       </p>
       <HeldFacts payment={payment} />
+    </div>
+  )
+}
+
+/** Whom to ask why. */
+function WhyDismissed({ txHash }: { txHash: string }) {
+  const { contact } = useSite()
+  if (contact)
+    return (
+      <p className="notice">
+        {rich(t.askWhy, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}
+      </p>
+    )
+  return (
+    <div className="notice">
+      <p>{t.giveAddress}</p>
+      <KeepPage txHash={txHash} />
     </div>
   )
 }
