@@ -181,6 +181,8 @@ function Standing({ tier }: { tier: Tier }) {
 
 /** How many rounds a card shows. */
 const PAID_MAX = 12
+/** Fewer bars show no course. */
+const SPARK_LEAST = 3
 
 /** What a round may pay a node of a tier by its terms, and what the last rounds paid: the newest in words, all of them as bars. */
 export function LastPaid({ tier }: { tier: Tier }) {
@@ -196,7 +198,7 @@ export function LastPaid({ tier }: { tier: Tier }) {
         {last && !range && rich(t.lastPaid, { strong, amount: creditInWords(last.wei) })}
         {last && range && rich(t.last, { latest, amount: creditInWords(last.wei) })}
       </p>
-      {last && (
+      {last && payouts.length >= SPARK_LEAST && (
         <>
           <Bars
             least={PAID_MAX}
