@@ -12,7 +12,8 @@ import { written } from '../output.ts'
 export async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, args, values, signal } = call
   const { out: path, ...filters } = values
-  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: set its file with --out')
+  if (path === undefined && out.json)
+    throw new UsageError('--json: an export is CSV. Write it to a file with --out; --json then describes that file')
   return await withOperator(io, async (deps) => {
     const input = fieldsOf({ ...call, values: filters })
     const make = args.kind === 'owner' ? exportOwner : exportLedger
