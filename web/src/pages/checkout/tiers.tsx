@@ -243,7 +243,9 @@ export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
       {steps.map((tier) => (
         <li key={tier.id} aria-current={tier.id === of.id ? 'step' : undefined}>
           {rich(t.inLadder, {
-            strong,
+            strong: (text) => (
+              <strong>{tier.id === of.id ? text : <Link href={`/buy/${tier.id}`}>{text}</Link>}</strong>
+            ),
             tier: tier.label,
             amount: ether(tier.priceWei),
             stands: standsInWords(tier, tiers),
@@ -259,7 +261,8 @@ function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
   return whyNotSold(tier) ?? (tier.remaining === null ? t.open : leftInWords(tier))
 }
 
-function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
+/** The steps of a sale, from its first. */
+export function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
   const before = (step: Tier) => tiers.find(({ id }) => id === step.opensAfter)
   let first = of
   // This ends: no step can come before itself, because the service refuses a circle.
