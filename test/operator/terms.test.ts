@@ -58,7 +58,7 @@ describe('terms', () => {
 
   it('are refused if a turn may pay nothing, unless zero is set', async () => {
     const nothing = { minWei: '0', maxWei: '0' }
-    assert.match((await desk.post('terms', nothing)).json.error, /set zero/)
+    assert.match((await desk.post('terms', nothing)).json.error, /use zero/)
     assert.equal((await desk.post('terms/preview', { ...nothing, zero: true })).status, 200)
     assert.equal((await entered()).length, 1)
   })

@@ -2,6 +2,7 @@
 // pause the contract itself. Also the act that lets halted passes continue.
 import { clearHalt, type HaltReason, readHalt } from '../../db/blocks/halts.ts'
 import { readState, writeState } from '../../db/core/state.ts'
+import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { refuseAct } from '../act.ts'
 import { type Changing, defineAct } from '../define-act.ts'
 import * as field from '../input.ts'
@@ -74,4 +75,24 @@ export const clearHaltByHand = defineAct({
   },
   says: ({ dryRun, cleared }) =>
     dryRun ? AFTER_HALT[cleared.reason] : 'Cleared: the next passes look at the chain again.',
+})
+
+/** The next start may then run without the fork guard, if the contract sees other block hashes. */
+export const dropForkGuard = defineAct({
+  path: null,
+  scope: 'operate',
+  summary: 'run without the fork guard from the next start on',
+  fields: { reason: field.REASON },
+  asks: 'Turn the fork guard off?',
+  otherwise: 'The fork guard stays on.',
+  change: async ({ sql, record }) => {
+    const before = await readGuard(sql)
+    if (before !== 'used') return refuseAct('conflict', 'The ledger uses no fork guard.')
+    await dropGuard(sql)
+    record({ action: 'guardDropped', before, after: 'dropped' })
+    return { guard: 'dropped' }
+  },
+  preview: () =>
+    'From the next start on, mints and rounds carry no fork guard if the contract sees other block hashes than the provider: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
+  says: 'Restart the service: it checks the chain again.',
 })

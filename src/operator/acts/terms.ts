@@ -23,7 +23,15 @@ import { timeInWords } from '../../lib/times.ts'
 import type { ChainReader } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
-import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
+import {
+  type Actor,
+  fieldNamed,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  refuseAct,
+  refuseField,
+  refuseFields,
+} from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
 import { ANY_SUM } from '../guard.ts'
 import * as field from '../input.ts'
@@ -309,8 +317,8 @@ async function refuseEntries(
   const leastIntervalSec = await orNull(contract.leastIntervalSec())
   if (!head || leastIntervalSec === null) return unreachable()
   for (const entry of entries) {
-    const objection = refuseTerms(entry, { leastIntervalSec, payoutBps, zeroAllowed }, fieldNamed)
-    if (objection) return refuseAct('invalid', objection)
+    const objections = refuseTerms(entry, { leastIntervalSec, payoutBps, zeroAllowed }, fieldNamed)
+    if (objections.length > 0) return refuseFields(objections.map((one) => ({ ...one, code: 'invalid' })))
     const refusal = entry.payouts ? await refuseOutOfBounds(contract, entry, { payoutBps, atBlock: head.number }) : null
     if (refusal) return refusal
   }

@@ -224,10 +224,10 @@ function DismissDust() {
   return (
     <ActButton
       danger
+      tries
       label="Dismiss dust"
       act="payments/dismiss"
-      says="Dismisses every held payment below an amount that you enter. First preview their number and sum."
-      more={{ dryRun: { value: 'true' } }}
+      says="Dismisses every held payment below an amount that you enter."
     />
   )
 }
