@@ -32,6 +32,18 @@ export function snapshotsIn(sql: Sql): Pool {
   return { begin: (_level: string, body: (sql: Sql) => Promise<unknown>) => body(within) } as never
 }
 
+/** A pool within the case's transaction, in which this happens before the first transaction: by another instance, as it were. */
+export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
+  const pool = poolWithin(sql)
+  let isOver = false
+  const begin = async (...args: unknown[]) => {
+    if (!isOver) await happens(sql)
+    isOver = true
+    return await (pool.begin as (...all: unknown[]) => Promise<unknown>)(...args)
+  }
+  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
+}
+
 /** A pool that keeps what is sent within its transactions. */
 export function recording(sql: Sql, sent: string[]) {
   const pool = poolWithin(sql)
@@ -48,6 +60,10 @@ export function recording(sql: Sql, sent: string[]) {
       name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
   })
 }
+
+/** How often other instances heard that the ledger has changed. */
+export const noticesIn = (sent: readonly string[]): number =>
+  sent.filter((text) => text.startsWith('NOTIFY ledger')).length
 
 class Undone extends Error {}
 
