@@ -44,20 +44,26 @@ export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
   return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
 }
 
-/** A pool within the case's transaction, which counts how often other instances hear that the ledger has changed. */
-export function countingPool(sql: Sql, state: { changes: number }): Pool {
+/** A pool that keeps what is sent within its transactions. */
+export function recording(sql: Sql, sent: string[]) {
   const pool = poolWithin(sql)
-  const counts = (own: Sql): Sql =>
-    new Proxy(own, {
-      apply(target, _this, [texts, ...values]: [TemplateStringsArray, ...never[]]) {
-        if (texts[0] === 'NOTIFY ledger') state.changes += 1
-        return target(texts, ...values)
+  const recorder = (inner: Sql): Sql =>
+    new Proxy(inner, {
+      apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+        if (Array.isArray(args[0]) && 'raw' in args[0]) sent.push(args[0].join('?'))
+        return Reflect.apply(target as never, self, args)
       },
     })
-  const begin = (...args: unknown[]) =>
-    pool.begin('', (own) => (args.at(-1) as (sql: Sql) => Promise<unknown>)(counts(own)))
-  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
+  const begin = (body: (sql: Sql) => Promise<unknown>) => pool.begin(((inner: Sql) => body(recorder(inner))) as never)
+  return new Proxy(pool, {
+    get: (target, name) =>
+      name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
+  })
 }
+
+/** How often other instances heard that the ledger has changed. */
+export const noticesIn = (sent: readonly string[]): number =>
+  sent.filter((text) => text.startsWith('NOTIFY ledger')).length
 
 class Undone extends Error {}
 

@@ -6,7 +6,7 @@ import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { compareHistories, partedInWords } from '../../../src/follower/histories.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
-import { account, at, countingPool, openTables, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, noticesIn, openTables, recording, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './histories.ts'
 
@@ -97,10 +97,10 @@ async function moveOn(sql: Sql, { branch, oldest, apartSec, calmSec }: model.Run
 async function runBoth(sql: Sql, state: model.State, given: model.Run): Promise<void> {
   await moveOn(sql, given)
   const last = new Set<number>()
-  const [told, found] = [state.told.length, { changes: state.changes }]
+  const [told, before, sent]: [number, number, string[]] = [state.told.length, state.changes, []]
   const chain = { providers: given.providers.map((one, n) => readerOf(one, n, last)) }
   const cursor = { number: CURSOR, hash: model.hashAt(given.branch, CURSOR), time: 1_000 + CURSOR }
-  const ctx = { rules: { rewindsToShorterChain: false }, log: silentLog, pool: countingPool(sql, found), chain }
+  const ctx = { rules: { rewindsToShorterChain: false }, log: silentLog, pool: recording(sql, sent), chain }
   const agreed = await compareHistories(ctx as never, cursor as never)
   const expected = model.run(state, given)
   assert.deepEqual({ agreed, last: [...last].toSorted() }, expected)
@@ -111,7 +111,7 @@ async function runBoth(sql: Sql, state: model.State, given: model.Run): Promise<
         FROM audit) AS told`
   const { difference, trouble, changes } = state
   const isCalm = trouble === 'none' ? null : trouble === 'calm'
-  assert.deepEqual({ ...row, ...found }, { difference, isCalm, told: state.told, changes })
+  assert.deepEqual({ ...row, changes: before + noticesIn(sent) }, { difference, isCalm, told: state.told, changes })
   if (state.told.length > told) met.told += 1
   met[difference ? (difference.stops ? 'stops' : 'goesOn') : 'agrees'] += 1
 }
