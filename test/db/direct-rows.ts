@@ -43,8 +43,16 @@ export function poolHeard(sql: Sql): { pool: Pool; noticeCount: () => number } {
       },
       get(target, name, self) {
         if (name !== 'begin') return Reflect.get(target, name, self)
-        return (...args: unknown[]) =>
-          poolWithin(target).begin((inner) => (args.at(-1) as (sql: Sql) => never)(hearing(inner)))
+        return async (...args: unknown[]) => {
+          const before = notices
+          try {
+            return await poolWithin(target).begin((inner) => (args.at(-1) as (sql: Sql) => never)(hearing(inner)))
+          } catch (error) {
+            // What is undone sends no notice.
+            notices = before
+            throw error
+          }
+        }
       },
     })
   return { pool: hearing(sql) as Pool, noticeCount: () => notices }
