@@ -290,12 +290,15 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain): Promi
 async function enterFirst(pool: Pool, contract: ContractReader, terms: TermsContent, atBlock: number): Promise<void> {
   const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
   const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
-  let objection = refuseTerms(terms, limits)
-  const paysOut = objection === null && terms.payouts
+  const objections = refuseTerms(terms, limits).map(({ field, text }) => `${field} ${text}.`)
+  const paysOut = objections.length === 0 && terms.payouts
   const boundsToSet = paysOut ? await readBoundsNeeded(contract, terms, { payoutBps, atBlock }) : null
   if (boundsToSet)
-    objection = `they are outside the contract’s bounds for what the distributor pays for a turn. Its owner can widen them with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`
-  if (objection) throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${objection}`)
+    objections.push(
+      `they are outside the contract’s bounds for what the distributor pays for a turn. Its owner can widen them with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`,
+    )
+  if (objections.length > 0)
+    throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${objections.join(' ')}`)
   await inTransaction(pool, async (sql) => {
     if (!(await insertFirstTerms(sql, terms, 'start'))) return
     await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [terms] } })

@@ -9,24 +9,21 @@ import { noService, type OpenDatabase, openPool, settingsPart, withDatabase } fr
 import type { Io } from './io.ts'
 
 /** Runs `body` with database and chain, for the operator's acts and readings, which cannot send. */
-export async function withOperator<T>(io: Io, body: (deps: EveryPart, ledger: OpenDatabase) => Promise<T>): Promise<T> {
+export async function withOperator<T>(
+  io: Io,
+  body: (deps: EveryPart & OwnerDeps, ledger: OpenDatabase) => Promise<T>,
+): Promise<T> {
   return await withChain(io, async ({ ledger, chain, stack }) => {
     const { config, pool, database } = ledger
     const { url, readUrl } = database
     const readPool = readUrl === url ? pool : openPool(readUrl, stack)
     const { minter, distributor } = chain.part
     const { ledgerContext, operatorDeps } = await import('../boot/pass-context.ts')
-    const ctx = ledgerContext(config, silentLog, { pool, chain })
-    const parts = { ...operatorDeps({ ...ctx, minter, distributor }, readPool), ...settingsPart(config) }
-    return await body(parts, ledger)
-  })
-}
-
-/** Runs `body` with what previews of the contract owner's transactions need. */
-export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
-  return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) => {
     const { createGovernanceReader } = await import('../chain/factory/governance.ts')
-    return await body({ pool, governance: createGovernanceReader(rpc, part.factory) })
+    const ctx = ledgerContext(config, silentLog, { pool, chain })
+    const deps = operatorDeps({ ...ctx, minter, distributor }, readPool)
+    const governance = createGovernanceReader(chain.rpc, chain.part.factory)
+    return await body({ ...deps, ...settingsPart(config), governance }, ledger)
   })
 }
 

@@ -30,6 +30,8 @@ export interface OptionSpec {
   readonly required?: boolean
   /** True for a flag of the command line itself. Every other flag is a field of the act or the reading. */
   readonly isOurs?: true
+  /** The field that the option stands for, if the command reads it from a file. */
+  readonly holds?: string
 }
 
 export interface ArgumentSpec {

@@ -1,7 +1,6 @@
 // The table of all commands. Help, docs/CLI.md and the parser are made from it; each command's code is in its module. The operator's acts and
 // readings declare their own commands. We load these one subject at a time, so that small commands need not load all of them.
 import type { Command } from './command.ts'
-import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
 import { LOOK } from './commands/look.ts'
 import { PAYMENTS } from './commands/payments.ts'
@@ -57,11 +56,16 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   senders: { modules: () => [import('../operator/acts/deny-list.ts')] },
   nodes: { modules: () => [import('../operator/acts/grants.ts')] },
   pause: { modules: () => [import('../operator/acts/pause.ts')] },
-  ...simple([...from(SERVICE, 'resume'), ...from(SERVICE, 'recheck')]),
+  ...simple(from(SERVICE, 'resume')),
+  recheck: { modules: () => [import('../operator/acts/recheck.ts')] },
   owner: { modules: () => [import('../operator/acts/owner.ts')], views: () => import('./desk/owner.ts') },
   rounds: { modules: () => [import('../operator/acts/transactions.ts'), import('../operator/acts/preview.ts')] },
   transactions: { modules: () => [import('../operator/acts/transactions.ts')] },
-  ...simple(BOOKS),
+  export: { modules: () => [import('../operator/acts/books/exports.ts')], views: () => import('./books/export.ts') },
+  statement: {
+    modules: () => [import('../operator/acts/books/statement.ts')],
+    views: () => import('./books/statement.ts'),
+  },
   audit: { modules: () => [import('../operator/acts/audit.ts')] },
   webhooks: { modules: () => [import('../operator/acts/webhooks.ts')], commands: from(SERVICE, 'webhooks') },
   'admin-keys': {

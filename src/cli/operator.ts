@@ -17,7 +17,6 @@ import { type Field, withTimes } from '../operator/input.ts'
 import { type Call, type Command, DRY_RUN, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError, WaitsError } from './errors.ts'
-import type { Io } from './io.ts'
 import { mustAgree, outline, preview, tableOf } from './output.ts'
 
 /** What a command does in addition to its act or reading, or in place of it. */
@@ -27,8 +26,6 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly options?: Readonly<Record<string, OptionSpec>>
   /** Fields that the command always gives. */
   readonly fixed?: Fields
-  /** Opens the dependencies, if they are neither the ledger's nor the operator's. */
-  readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
   /** Runs before the act's preview, to show what the preview does not say. @returns further fields. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<Fields | null> | Fields | null
   /** True if a previewed result changes nothing, so that there is no question. Default: its `changed` is false. */
@@ -62,7 +59,7 @@ export function commandOf(operation: Operation, view: View = {}): Command {
       ...(texts.asks !== undefined && DRY_RUN),
     },
     examples: examples.map((example) => `node-ledger ${example}`),
-    load: async () => view.run ?? ((call) => run({ ...operation, ...view } as Operation & View, call)),
+    load: async () => view.run ?? ((call) => runAs(operation, view, call)),
   }
 }
 
@@ -72,17 +69,22 @@ const optionOf = ({ help, value, required: isRequired }: Field): OptionSpec => (
   ...(isRequired && { required: isRequired }),
 })
 
-async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
+/** The view of an act whose result is its line. */
+export const LINE: View = { text: (_result, outcome) => outcome }
+
+/** Runs an act or a reading as its command does. */
+export async function runAs(of: Operation, view: View, call: Call): Promise<ExitCode> {
+  const operation = { ...of, ...view } as Operation & View
   const { asks, otherwise, first, fixed: fixedFields, last } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
-  return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
+  return await withOperator(call.io, async (parts: LedgerPart) => {
     const fields = withTimes(operation.fields, { ...fieldsOf(call, operation.options), ...fixedFields })
     const input = { ...fields, ...(await first?.(parts, fields, call)) }
     if (asks !== undefined) {
       if (await isPreviewAll(operation, parts, input, call)) return EXIT.done
       await mustAgree(call, typeof asks === 'string' ? asks : asks(input), otherwise)
     }
-    const result = accepted(await operation.call(parts, actorHere(), input), call)
+    const result = accepted(await operation.call(parts as EveryPart, actorHere(), input), call)
     await call.out.result(result, () => textOf(operation, result))
     await last?.(call, result)
     if ('nextCursor' in result && result.nextCursor !== null)
@@ -160,12 +162,10 @@ export function fieldsOf(
 
 /**
  * Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here.
- * `names`: those of fields that are neither options nor arguments.
  */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
-  names: Readonly<Record<string, string>> = {},
 ): T {
   if (!isOperatorRefusal(result)) {
     if (isProposed(result)) throw new WaitsError(result)
@@ -174,7 +174,8 @@ export function accepted<T extends object>(
   const nameOf = (field: string) => {
     const name = kebab(field)
     if (args.some((one) => one.name === name)) return `<${name}>`
-    return names[field] ?? (options[name] === undefined ? field : `--${name}`)
+    const option = options[name] ? name : Object.keys(options).find((one) => options[one]?.holds === field)
+    return option === undefined ? field : `--${option}`
   }
   throw new ERROR_OF[result.because](sentenceOf(result.problems, nameOf))
 }

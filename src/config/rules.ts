@@ -1,8 +1,7 @@
 // The rules between settings: which belong together, and which exclude each other. The parsers (table.ts) check each setting on its own. If a setting
 // already has a mistake, it is not checked here.
 
-import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/rounds/terms.ts'
-import { creditMaxWei } from '../domain/rounds/turn-amounts.ts'
+import { refuseTerms } from '../domain/rounds/terms.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
 import { type Config, termsOf } from './derived.ts'
 import type { SettingName, Settings } from './names.ts'
@@ -76,57 +75,32 @@ function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Sou
   }
 }
 
-/** The settings that make up the credit terms. Either all of them are set, or none. */
-const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
+/** The settings that make up the credit terms, by their field. Either all of them are set, or none. */
+const TERMS = {
+  payouts: 'DIST_ENABLED',
+  minWei: 'CREDIT_MIN_WEI',
+  maxWei: 'CREDIT_MAX_WEI',
+  intervalSec: 'CREDIT_INTERVAL_SEC',
+  slotSec: 'CREDIT_SLOT_SEC',
+} as const
+const NAMES: Readonly<Record<string, string>> = { ...TERMS, zero: '"node-ledger terms set --zero"' }
+/** We know neither the contract nor the tiers yet. The start checks with these too. */
+const LIMITS = { leastIntervalSec: 1, payoutBps: [], zeroAllowed: false }
 
 /** Checks the credit terms. On an embedded chain they have defaults. */
 function checkTerms(values: Settings, source: Source, isEmbedded: boolean): void {
-  const missing = TERMS.filter((name) => !source.isSet(name))
-  if (!isEmbedded && missing.length < TERMS.length)
+  const names = Object.values(TERMS)
+  const missing = names.filter((name) => !source.isSet(name))
+  if (!isEmbedded && missing.length < names.length)
     for (const name of missing)
       source.refuse(
         name,
-        `is missing: set all of ${TERMS.join(', ')}, or none, because together they are the terms of a new ledger`,
+        `is missing: set all of ${names.join(', ')}, or none, because together they are the terms of a new ledger`,
       )
   const terms = termsOf(values)
-  if (terms === null) return
-  checkRange(source, terms)
-  checkSlots(source, terms)
-}
-
-/** We do not know the tiers yet, so we check with the base rate. If a tier has a higher rate, the start checks that too. */
-const BASE_BPS = 10_000
-
-function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
-  if (!source.isFine('CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC')) return
-  if (minWei > maxWei) {
-    source.refuse('CREDIT_MAX_WEI', `is ${maxWei}, less than CREDIT_MIN_WEI, ${minWei}: set it to that or more`)
-    return
-  }
-  if (minWei === 0n)
-    source.refuse(
-      'CREDIT_MIN_WEI',
-      'is 0, so turns could pay nothing and still be used up: set it to 1 or more, or enter such terms with "node-ledger terms set --zero"',
-    )
-  const mostWei = creditMaxWei(intervalSec, BASE_BPS)
-  if (maxWei > mostWei) {
-    source.refuse(
-      'CREDIT_MAX_WEI',
-      `is ${maxWei}: a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
-    )
-  }
-}
-
-function checkSlots(source: Source, { intervalSec, slotSec }: TermsContent): void {
-  if (!source.isFine('CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC')) return
-  if (intervalSec % slotSec !== 0) {
-    source.refuse('CREDIT_SLOT_SEC', `is ${slotSec}, which does not divide CREDIT_INTERVAL_SEC, ${intervalSec}`)
-  } else if (intervalSec / slotSec > COHORTS_PER_TIER_MAX) {
-    source.refuse(
-      'CREDIT_SLOT_SEC',
-      `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
-    )
-  }
+  if (terms === null || !source.isFine(...names)) return
+  for (const { field, text } of refuseTerms(terms, LIMITS, (name) => NAMES[name] ?? name))
+    source.refuse(TERMS[field], text)
 }
 
 /** A secret that leaks must not also give access as another secret. */

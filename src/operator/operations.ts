@@ -1,5 +1,5 @@
 // The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/CLI.md come from
-// it. So do commands, one subject at a time (src/cli/commands.ts).
+// it. src/cli/commands.ts names the modules again, because it loads one subject at a time.
 import * as allowlists from './acts/allowlists/acts.ts'
 import * as attribute from './acts/attribute.ts'
 import * as audit from './acts/audit.ts'
@@ -19,6 +19,7 @@ import * as pause from './acts/pause.ts'
 import * as paymentWallets from './acts/payment-wallets.ts'
 import * as payments from './acts/payments.ts'
 import * as preview from './acts/preview.ts'
+import * as recheck from './acts/recheck.ts'
 import * as referrals from './acts/referrals/codes.ts'
 import * as commissions from './acts/referrals/commissions.ts'
 import * as refunding from './acts/refunds/prepare.ts'
@@ -51,7 +52,8 @@ const MODULES = [
     paymentWallets,
     contractWallets,
   ],
-  ...[pause, rescan, evidence, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
+  ...[pause, recheck, rescan, evidence, grants, denyList],
+  ...[statement, exports, transactions, trends, preview, reconciliation],
   ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
 ]
 

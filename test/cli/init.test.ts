@@ -107,7 +107,7 @@ test('init finds a fault that the contract would meet later before it wants any 
     await told(['--interval', '86400', '--slot', '7000']),
     /--slot is 7000, which does not divide --interval/,
   )
-  assert.match(await told(['--min-wei', '2ether']), /--min-wei is .* more than --max-wei/)
+  assert.match(await told(['--min-wei', '2ether']), /--max-wei is .* less than --min-wei/)
   assert.match(await told(['--price-wei', '0']), /--price-wei: is 0/)
   assert.match(await told(['--label', 'B'.repeat(65)]), /--label: must be a text of at most 64/)
   // One gwei on either side of what the turns need, which are 500,000 to 1,000,000 gwei.
@@ -146,7 +146,7 @@ test('each answer is kept as it is typed, and asked for again if it contradicts 
   for (const told of [
     'PUBLIC_URL is http',
     '--min-wei: must be',
-    '--min-wei is',
+    '--max-wei is',
     '--slot is 7000',
     '--price-wei: is 0',
   ])

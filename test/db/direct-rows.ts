@@ -32,31 +32,38 @@ export function snapshotsIn(sql: Sql): Pool {
   return { begin: (_level: string, body: (sql: Sql) => Promise<unknown>) => body(within) } as never
 }
 
-/** A pool within the case's transaction, and how many notices that the ledger changed were sent through it. */
-export function poolHeard(sql: Sql): { pool: Pool; noticeCount: () => number } {
-  let notices = 0
-  const hearing = (one: Sql): Sql =>
-    new Proxy(one, {
-      apply(target, self, args) {
-        if (String(args[0]?.[0]).startsWith('NOTIFY ledger')) notices += 1
-        return Reflect.apply(target, self, args)
-      },
-      get(target, name, self) {
-        if (name !== 'begin') return Reflect.get(target, name, self)
-        return async (...args: unknown[]) => {
-          const before = notices
-          try {
-            return await poolWithin(target).begin((inner) => (args.at(-1) as (sql: Sql) => never)(hearing(inner)))
-          } catch (error) {
-            // What is undone sends no notice.
-            notices = before
-            throw error
-          }
-        }
+/** A pool within the case's transaction, in which this happens before the first transaction: by another instance, as it were. */
+export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
+  const pool = poolWithin(sql)
+  let isOver = false
+  const begin = async (...args: unknown[]) => {
+    if (!isOver) await happens(sql)
+    isOver = true
+    return await (pool.begin as (...all: unknown[]) => Promise<unknown>)(...args)
+  }
+  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
+}
+
+/** A pool that keeps what is sent within its transactions. */
+export function recording(sql: Sql, sent: string[]) {
+  const pool = poolWithin(sql)
+  const recorder = (inner: Sql): Sql =>
+    new Proxy(inner, {
+      apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+        if (Array.isArray(args[0]) && 'raw' in args[0]) sent.push(args[0].join('?'))
+        return Reflect.apply(target as never, self, args)
       },
     })
-  return { pool: hearing(sql) as Pool, noticeCount: () => notices }
+  const begin = (body: (sql: Sql) => Promise<unknown>) => pool.begin(((inner: Sql) => body(recorder(inner))) as never)
+  return new Proxy(pool, {
+    get: (target, name) =>
+      name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
+  })
 }
+
+/** How often other instances heard that the ledger has changed. */
+export const noticesIn = (sent: readonly string[]): number =>
+  sent.filter((text) => text.startsWith('NOTIFY ledger')).length
 
 class Undone extends Error {}
 

@@ -23,13 +23,20 @@ const [FOLLOWS_MADE_UP, WAITS_MADE_UP] = [
 export const BESIDE_A_FORK: readonly string[] = [FOLLOWS_MADE_UP, WAITS_MADE_UP]
 const DUST_MADE_UP = 'dust or a transfer of nothing is stored that does not exist'
 const FALSE_OUTFLOW = 'an outflow is stored that does not exist, or with a false fee'
-const [PAYMENT_MADE_UP, NODE_MADE_UP, FALSE_SIZE] = [
+const [PAYMENT_MADE_UP, NODE_MADE_UP, FALSE_SIZE, CREDIT_MADE_UP] = [
   'a payment is stored that does not exist',
   'a node is stored that does not exist',
   'a cohort has a false size',
+  'a credit is stored that does not exist',
 ]
 /** In a fork by the only provider nothing contradicts these. The real chain must still have no mint and no credit of them. */
-export const IN_A_FORK: readonly string[] = [...BESIDE_A_FORK, PAYMENT_MADE_UP, NODE_MADE_UP, FALSE_SIZE]
+export const IN_A_FORK: readonly string[] = [
+  ...BESIDE_A_FORK,
+  PAYMENT_MADE_UP,
+  NODE_MADE_UP,
+  FALSE_SIZE,
+  CREDIT_MADE_UP,
+]
 
 interface WireTx {
   hash: Hash
@@ -257,7 +264,7 @@ async function wrongTurns({ pool }: World, truth: Truth): Promise<string[]> {
   const stored = rows.flatMap(({ round, cohort, due, amount }) => {
     const event = truth.credited.find((one) => one.round === BigInt(round) && one.cohort === BigInt(cohort))
     const isSame = event?.due === BigInt(due) && event.amountPerNode === amount
-    return isSame ? [] : ['a credit is stored that does not exist']
+    return isSame ? [] : [CREDIT_MADE_UP]
   })
   return [...stored, ...truth.credited.flatMap((event) => wrongAmount(event, truth))]
 }

@@ -2,21 +2,24 @@
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { type ExportFile, exportLedger, exportOwner } from '../../operator/acts/books/exports.ts'
+import { type ExportFile, exportLedger } from '../../operator/acts/books/exports.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'
-import { accepted, fieldsOf } from '../operator.ts'
+import { accepted, fieldsOf, type View } from '../operator.ts'
 import { written } from '../output.ts'
 
-export async function exportRows(call: Call): Promise<ExitCode> {
-  const { io, out, args, values, signal } = call
-  const { out: path, ...filters } = values
-  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: set its file with --out')
+const OUT = { out: { value: 'file', help: 'write to this file; a failed export leaves none (default: stdout)' } }
+
+export const VIEWS: Readonly<Record<string, View>> = { export: { options: OUT, run: exportRows } }
+
+async function exportRows(call: Call): Promise<ExitCode> {
+  const { io, out, values, signal } = call
+  const { out: path } = values
+  if (path === undefined && out.json)
+    throw new UsageError('--json: an export is CSV. Write it to a file with --out; --json then describes that file')
   return await withOperator(io, async (deps) => {
-    const input = fieldsOf({ ...call, values: filters })
-    const make = args.kind === 'owner' ? exportOwner : exportLedger
-    const file = accepted(await make(deps, input), call)
+    const file = accepted(await exportLedger(deps, fieldsOf(call, OUT)), call)
     if (path === undefined) for await (const part of file.stream) await written(io, part)
     else {
       await toFile(file, path, signal)

@@ -3,11 +3,15 @@ import { readStatement, type Statement, statementCsv, statementLines } from '../
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { inEther } from '../ether.ts'
-import { accepted, fieldsOf } from '../operator.ts'
+import { accepted, fieldsOf, type View } from '../operator.ts'
 import { table } from '../output.ts'
 
+export const VIEWS: Readonly<Record<string, View>> = {
+  statement: { options: { csv: { help: 'print it as CSV', isOurs: true } }, run: statement },
+}
+
 /** Runs the command: 0 if everything adds up to the wei, 1 if there is a difference, 3 if we could not read a balance. */
-export async function statement(call: Call): Promise<ExitCode> {
+async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withOperator(io, async (deps) => {
     const report = accepted(await readStatement(deps, fieldsOf(call)), call)

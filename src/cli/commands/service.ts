@@ -21,16 +21,6 @@ show why. If nothing has changed, they halt again.`,
     load: async () => (await import('../service/pause.ts')).resume,
   },
   {
-    name: 'recheck',
-    group: 'decide',
-    summary: 'hold every payment without a node up to a block, after a restore from a backup',
-    details: `The service notices a restore if it finds a mint or round of its own that the ledger does not know. If it minted and credited
-nothing since the backup, it cannot notice: then run this before the first start. The block’s number can only rise.`,
-    options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...DRY_RUN },
-    examples: ['node-ledger recheck --up-to head --yes'],
-    load: async () => (await import('../service/recheck.ts')).recheck,
-  },
-  {
     name: 'webhooks add',
     after: 'webhooks list',
     group: 'decide',

@@ -1,25 +1,24 @@
 // What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
-import type { Fields, LedgerPart } from '../../operator/act.ts'
+import type { LedgerPart } from '../../operator/act.ts'
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
 import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
-import type { Act } from '../../operator/define-act.ts'
+import { type Act, resultLine } from '../../operator/define-act.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withLedger } from '../database.ts'
+import { actorHere, readSettings, withLedger } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { writeNew } from '../new-file.ts'
-import { accepted, fieldsOf, isPreviewAll, type View } from '../operator.ts'
-import { mustAgree, tableOf } from '../output.ts'
+import { accepted, fieldsOf, LINE, runAs, type View } from '../operator.ts'
+import { tableOf } from '../output.ts'
 
-/** A new key or invitation, without its secret. */
+/** A new key or invitation, with the secret, which is shown once: the key, or the invitation's link. */
 interface Made {
   id: number
   label: string
-  expiresAt: Date
+  key?: string
+  link?: string
 }
-/** The same with the secret, which is shown once: the key, or the invitation's link. */
-type Secret = Made & ({ key: string; link?: undefined } | { link: string; key?: undefined })
 
 /** The fields of `listKeys`' answer that we show here. */
 interface Listed {
@@ -33,28 +32,20 @@ type Row = { id: number; scopes: string[]; expiresAt: Date }
 export const VIEWS: Readonly<Record<string, View>> = {
   'admin-keys create': {
     options: { out: { value: 'file', help: 'the file to write; must not exist' } },
-    run: (call) =>
-      showOnce(call, {
-        make: (parts, input) => createKey(parts, actorHere(), input),
-        say: ({ id, label, expiresAt }) =>
-          `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
-        sayWhere: ({ id, label }, file) => `Key ${id} of ${label} is in ${file}.`,
-      }),
+    run: (call) => showOnce(call, createKey, ({ id, label }, file) => `Key ${id} of ${label} is in ${file}.`),
   },
   'admin-keys invite': {
     options: { out: { value: 'file', help: 'the file to write the link to; must not exist' } },
-    run: (call) =>
-      showOnce(call, {
-        make: (parts, input) => {
-          const { publicUrl } = parts
-          if (relyingPartyAt(publicUrl) === null)
-            throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's https address.`)
-          return invite(parts, actorHere(), input)
-        },
-        say: ({ id, label, expiresAt }) =>
-          `Invitation ${id}: give ${label} the link. It works once, until ${expiresAt.toISOString()}, and is not shown again.`,
-        sayWhere: ({ id, label }, file) => `Invitation ${id} is in ${file}: give ${label} the link. It works once.`,
-      }),
+    run: async (call) => {
+      const { PUBLIC_URL: url } = readSettings(call.io)
+      if (relyingPartyAt(url) === null)
+        throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${url}: set it to the console's https address.`)
+      return await showOnce(
+        call,
+        invite,
+        ({ id, label }, file) => `Invitation ${id} is in ${file}: give ${label} the link. It works once.`,
+      )
+    },
   },
   'admin-keys list': {
     text: ({ environment, keys, passkeys, invitations }: Listed) => {
@@ -72,27 +63,24 @@ export const VIEWS: Readonly<Record<string, View>> = {
 /** Makes a key or an invitation and shows its secret just once: on a terminal, or in a new file that only its owner can read. */
 async function showOnce(
   call: Call,
-  how: {
-    make: (parts: LedgerPart, given: Fields) => Promise<object>
-    say: (made: Made) => string
-    sayWhere: (made: Made, file: string) => string
-  },
+  act: Act<LedgerPart>,
+  sayWhere: (made: Made, file: string) => string,
 ): Promise<ExitCode> {
   const { io, out } = call
   const { out: file, ...input } = fieldsOf(call)
   if (file === undefined && !io.stdout.isTTY) throw new UsageError('No terminal to show it on: add --out <file>.')
   return await withLedger(io, async (parts) => {
-    const make = async () => accepted(await how.make(parts, input), call) as Secret
-    const secretOf = ({ key, link }: Secret) => key ?? link
+    const make = async () => accepted(await act(parts, actorHere(), input), call) as Made
+    const secretOf = ({ key, link }: Made) => key ?? link ?? ''
     if (typeof file !== 'string') {
-      const secret = await make()
-      await out.result(secret, secretOf(secret))
-      out.say(how.say(secret))
+      const made = await make()
+      await out.result(made, secretOf(made))
+      out.say(resultLine(act.operation, made))
       return EXIT.done
     }
-    const secret = await writeNew(file, make, secretOf)
-    const { key: _key, link: _link, ...publicFields } = secret
-    await out.result({ ...publicFields, file }, how.sayWhere(secret, file))
+    const made = await writeNew(file, make, secretOf)
+    const { key: _key, link: _link, ...publicFields } = made
+    await out.result({ ...publicFields, file }, sayWhere(made, file))
     return EXIT.done
   })
 }
@@ -105,16 +93,10 @@ const REVOKED: Readonly<Record<string, Act<LedgerDb>>> = {
 }
 
 export async function revoke(call: Call): Promise<ExitCode> {
-  const { io, out, args, flags } = call
+  const { args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Give the number of a key, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
-  const act = (flags.has('all') ? null : REVOKED[kind]) ?? revokeAllKeys
-  return await withLedger(io, async (parts) => {
-    const input = { ...fieldsOf(call), ...(id !== '' && { id }) }
-    if (await isPreviewAll(act.operation, parts, input, call)) return EXIT.done
-    await mustAgree(call, flags.has('all') ? 'Revoke them all?' : 'Revoke it?', 'No key was revoked.')
-    const result = accepted(await act(parts, actorHere(), input), call)
-    await out.result(result, 'Revoked. Within three seconds no instance accepts it.')
-    return EXIT.done
-  })
+  const [act, asks] = flags.has('all') ? [revokeAllKeys, 'Revoke them all?'] : [REVOKED[kind], 'Revoke it?']
+  const view = { ...LINE, asks, otherwise: 'No key was revoked.' }
+  return await runAs((act ?? revokeAllKeys).operation, view, { ...call, args: flags.has('all') ? {} : { id } })
 }

@@ -2,18 +2,17 @@
 // ether.
 import type { components } from '../../../api/admin.ts'
 import type { Fields, LedgerPart } from '../../operator/act.ts'
-import { dismissAllDust, dismissPayment } from '../../operator/acts/decide.ts'
+import { type DustDismissal, dismissAllDust, dismissPayment } from '../../operator/acts/decide.ts'
 import { paidBackInWords } from '../../operator/acts/in-words.ts'
 import { showPayment } from '../../operator/acts/payments.ts'
 import { type AllPrepared, allInWords, prepareAllRefunds } from '../../operator/acts/refunds/prepare-all.ts'
 import { oneInWords, prepareRefunds } from '../../operator/acts/refunds/prepare-many.ts'
-import { resultLine } from '../../operator/define-act.ts'
 import { withTimes } from '../../operator/input.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withDatabase } from '../database.ts'
+import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
-import { accepted, commandOf, fieldsOf, isPreviewAll, previewOf, type View } from '../operator.ts'
+import { accepted, fieldsOf, isPreviewAll, LINE, previewOf, runAs, type View } from '../operator.ts'
 import { mustAgree, outline, preview } from '../output.ts'
 import { MAKES_FILES, mustReach, SAFE_FILE, writeFiles } from './safe-file.ts'
 
@@ -84,19 +83,10 @@ async function refundAll(call: Call): Promise<ExitCode> {
 
 /** `payments dismiss`: one payment, or all the dust. */
 export async function dismiss(call: Call): Promise<ExitCode> {
-  const { args, values, io, out } = call
+  const { args, values } = call
   if ((args.payment === undefined) === (values['below-wei'] === undefined))
     throw new UsageError('Name one payment, or all held ones below an amount with --below-wei.')
-  if (args.payment !== undefined) return (await commandOf(dismissPayment.operation, DECISION).load())(call)
-  return await withDatabase(io, async (deps) => {
-    const dust = (dryRun: boolean) => dismissAllDust(deps, actorHere(), { ...fieldsOf(call), dryRun })
-    const found = accepted(await dust(true), call)
-    const isAll = call.flags.has('dry-run') || found.count === 0
-    if (isAll) return await out.result(found, resultLine(dismissAllDust.operation, found)).then(() => EXIT.done)
-    out.say(`Held below ${values['below-wei']} wei: ${resultLine(dismissAllDust.operation, found)}`)
-    await mustAgree(call, 'Dismiss them all?', 'Nothing was dismissed.')
-    const result = accepted(await dust(false), call)
-    await out.result(result, resultLine(dismissAllDust.operation, result))
-    return EXIT.done
-  })
+  if (args.payment !== undefined) return await runAs(dismissPayment.operation, DECISION, call)
+  const isNothing = ({ count }: DustDismissal) => count === 0
+  return await runAs(dismissAllDust.operation, { ...LINE, isNothing }, call)
 }

@@ -72,7 +72,7 @@ const NAMED: Readonly<Record<string, string>> = {
   maxWei: '--max-wei',
   intervalSec: '--interval',
   slotSec: '--slot',
-  zero: 'more',
+  zero: '"terms set --zero" later',
 }
 
 /** Terms of the answers so far. What is missing gets a value that contradicts nothing. */
@@ -88,7 +88,9 @@ function refuseRange({ answers, options }: Known): string | null {
   const terms = termsOf(answers)
   const leastIntervalSec = Number(options['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, terms.intervalSec))
   const limits = { leastIntervalSec, payoutBps: [], zeroAllowed: false }
-  return refuseTerms(terms as Parameters<typeof refuseTerms>[0], limits, (field) => NAMED[field] ?? field)
+  const nameOf = (field: string) => NAMED[field] ?? field
+  const [first] = refuseTerms(terms, limits, nameOf)
+  return first ? `${nameOf(first.field)} ${first.text}.` : null
 }
 
 /** Why the range contradicts the bounds that the call sets for the contract; null if it does not. */

@@ -26,27 +26,46 @@ export interface TermsLimits {
   zeroAllowed: boolean
 }
 
-/** Why terms cannot be entered, in a sentence that uses the field names in `nameOf`; null if there is no objection. */
+/** What is wrong with a field. `text` continues a sentence that begins with its name. */
+interface Objection {
+  field: Exclude<keyof TermsContent, 'payouts'>
+  text: string
+}
+
+/** Why terms cannot be entered: all objections, with the field names in `nameOf`. */
 export function refuseTerms(
-  terms: TermsContent,
+  { minWei, maxWei, intervalSec, slotSec }: TermsContent,
   { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
   nameOf = (field: string) => field,
-): string | null {
-  const { minWei, maxWei, intervalSec, slotSec } = terms
-  if (minWei > maxWei) return `${nameOf('minWei')} is ${minWei}, more than ${nameOf('maxWei')}, ${maxWei}.`
-  if (minWei === 0n && !zeroAllowed)
-    return `${nameOf('minWei')} is 0, so turns could pay nothing and still be used up: set ${nameOf('zero')} if you mean that.`
-  if (intervalSec < leastIntervalSec)
-    return `${nameOf('intervalSec')} is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
-  if (intervalSec % slotSec !== 0)
-    return `${nameOf('slotSec')} is ${slotSec}, which does not divide ${nameOf('intervalSec')}, ${intervalSec}.`
-  if (intervalSec / slotSec > COHORTS_PER_TIER_MAX)
-    return `${nameOf('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed.`
+): Objection[] {
   const highest = Math.max(Number(BPS_BASE), ...payoutBps)
   const mostWei = creditMaxWei(intervalSec, highest)
-  if (maxWei > mostWei)
-    return `${nameOf('maxWei')} is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With ${nameOf('intervalSec')} ${intervalSec}, ${mostWei} is the most.`
-  return null
+  const divides = intervalSec % slotSec === 0
+  const rules: [isBroken: boolean, field: Objection['field'], text: string][] = [
+    [minWei > maxWei, 'maxWei', `is ${maxWei}, less than ${nameOf('minWei')}, ${minWei}`],
+    [
+      minWei === 0n && !zeroAllowed,
+      'minWei',
+      `is 0, so turns could pay nothing and still be used up: use ${nameOf('zero')} if you mean that`,
+    ],
+    [
+      intervalSec < leastIntervalSec,
+      'intervalSec',
+      `is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}`,
+    ],
+    [!divides, 'slotSec', `is ${slotSec}, which does not divide ${nameOf('intervalSec')}, ${intervalSec}`],
+    [
+      divides && intervalSec / slotSec > COHORTS_PER_TIER_MAX,
+      'slotSec',
+      `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed. With ${nameOf('intervalSec')} ${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
+    ],
+    [
+      maxWei > mostWei,
+      'maxWei',
+      `is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With ${nameOf('intervalSec')} ${intervalSec}, ${mostWei} is the most`,
+    ],
+  ]
+  return rules.flatMap(([isBroken, field, text]) => (isBroken ? [{ field, text }] : []))
 }
 
 /** Bounds of the distributor, as the contract's owner sets them. */

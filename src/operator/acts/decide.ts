@@ -360,6 +360,8 @@ export const dismissAllDust = defineAct({
   path: 'payments/dismiss',
   scope: 'decide',
   summary: 'dismiss every held payment below an amount, which may be at most the lowest price ever',
+  asks: 'Dismiss them all?',
+  otherwise: 'Nothing was dismissed.',
   fields: {
     belowWei: field.wei('held payments below this amount'),
     dryRun: field.flag('only show how many there are, and their sum'),

@@ -43,6 +43,7 @@ export interface OwnerPreview {
 /** What all previews share. */
 const PREVIEW = {
   path: null,
+  onChain: true,
   group: 'owner',
   details: `Prints the transaction for the owner's wallet, what it changes, and whether the contract would accept it now. Signs and sends
 nothing.`,
@@ -55,6 +56,7 @@ const BOUNDS = {
 
 export const showPowers = defineReading({
   path: null,
+  onChain: true,
   command: 'owner show',
   group: 'owner',
   summary: "show the contract's owner, the two keys and their limits",

@@ -2,6 +2,7 @@
 // pause the contract itself. Also the act that lets halted passes continue.
 import { clearHalt, type HaltReason, readHalt } from '../../db/blocks/halts.ts'
 import { readState, writeState } from '../../db/core/state.ts'
+import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { refuseAct } from '../act.ts'
 import { type Changing, defineAct } from '../define-act.ts'
 import * as field from '../input.ts'
@@ -30,11 +31,12 @@ export const pause = defineAct({
   examples: ['pause --reason "the treasury moves" --yes'],
   fields: { reason: field.REASON },
   asks: 'Stop crediting, until "node-ledger resume"?',
-  otherwise: 'Crediting goes on.',
+  otherwise: 'Crediting continues.',
   change: setPaused(true),
   preview: ({ changed }) =>
     changed ? 'No round is sent. Turns that fall due are paid after the pause.' : 'Crediting is paused already.',
-  says: ({ changed }) => (changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.'),
+  says: ({ changed }) =>
+    changed ? 'Crediting is paused. The service still accepts payments and mints.' : 'Crediting was paused already.',
 })
 
 export const resume = defineAct({
@@ -47,7 +49,7 @@ export const resume = defineAct({
     changed
       ? 'Rounds are sent again. Turns that were missed are paid one after the other.'
       : 'Crediting is not paused.',
-  says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
+  says: ({ changed }) => (changed ? 'Crediting continues.' : 'Crediting was not paused.'),
 })
 
 /** What happens once a halt is cleared, by its reason. */
@@ -57,7 +59,8 @@ const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
     'Unless the provider was wrong, the passes will halt again, because a ledger cannot be rewound so far. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   mintedTwice:
     'Unless the provider was wrong, the passes will halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  unproven: 'The passes then believe that part of blocks without proof, until it can be proven again.',
+  unproven:
+    'Unless the provider was wrong, or a newer version can prove such blocks, the passes will halt again. "node-ledger evidence set agreed" goes on without proof.',
   pastFinalized: 'The passes then follow the current chain, and undo what is no longer on it.',
 }
 
@@ -72,4 +75,24 @@ export const clearHaltByHand = defineAct({
   },
   says: ({ dryRun, cleared }) =>
     dryRun ? AFTER_HALT[cleared.reason] : 'Cleared: the next passes look at the chain again.',
+})
+
+/** The next start may then run without the fork guard, if the contract sees other block hashes. */
+export const dropForkGuard = defineAct({
+  path: null,
+  scope: 'operate',
+  summary: 'run without the fork guard from the next start on',
+  fields: { reason: field.REASON },
+  asks: 'Turn the fork guard off?',
+  otherwise: 'The fork guard stays on.',
+  change: async ({ sql, record }) => {
+    const before = await readGuard(sql)
+    if (before !== 'used') return refuseAct('conflict', 'The ledger uses no fork guard.')
+    await dropGuard(sql)
+    record({ action: 'guardDropped', before, after: 'dropped' })
+    return { guard: 'dropped' }
+  },
+  preview: () =>
+    'From the next start on, mints and rounds carry no fork guard if the contract sees other block hashes than the provider: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
+  says: 'Restart the service: it checks the chain again.',
 })

@@ -8,6 +8,8 @@ import {
   floorFor,
   refuseTerms,
   sameTerms,
+  type TermsContent,
+  type TermsLimits,
 } from '../../../src/domain/rounds/terms.ts'
 import { type CreditTerms, creditMaxWei } from '../../../src/domain/rounds/turn-amounts.ts'
 import { wei } from '../../../src/domain/units.ts'
@@ -21,12 +23,12 @@ const OUTGROWN = `maxWei is ${MOST + 1n}: at 15000 basis points, a node's total 
 const entries: [string, Partial<CreditTerms>, refusal: string | null][] = [
   ['sound terms', {}, null],
   ['a range of one value', { minWei: wei(20n) }, null],
-  ['a range upside down', { minWei: wei(21n) }, 'minWei is 21, more than maxWei, 20.'],
+  ['a range upside down', { minWei: wei(21n) }, 'maxWei is 20, less than minWei, 21.'],
   ['the least turn', { minWei: wei(1n) }, null],
   [
     'a turn of nothing',
     { minWei: wei(0n) },
-    'minWei is 0, so turns could pay nothing and still be used up: set zero if you mean that.',
+    'minWei is 0, so turns could pay nothing and still be used up: use zero if you mean that.',
   ],
   ['the shortest interval', { intervalSec: 3_600 }, null],
   ['a longer one', { intervalSec: 7_200 }, null],
@@ -40,26 +42,40 @@ const entries: [string, Partial<CreditTerms>, refusal: string | null][] = [
   [
     'one more',
     { intervalSec: (COHORTS_PER_TIER_MAX + 1) * 60, slotSec: 60 },
-    'slotSec is 60: 256 cohorts for each tier, but at most 255 are allowed.',
+    'slotSec is 60: 256 cohorts for each tier, but at most 255 are allowed. With intervalSec 15360, set it to 61 or more.',
   ],
   ['the largest turn', { maxWei: wei(MOST) }, null],
   ['a wei less', { maxWei: wei(MOST - 1n) }, null],
   ['a wei more', { maxWei: wei(MOST + 1n) }, OUTGROWN],
 ]
+/** The objections, each with the name of its field. */
+function refused(terms: TermsContent, limits: TermsLimits, nameOf = (field: string) => field): string | null {
+  const objections = refuseTerms(terms, limits, nameOf).map(({ field, text }) => `${nameOf(field)} ${text}.`)
+  return objections.join(' ') || null
+}
+
 for (const [what, fields, refusal] of entries)
   test(`entering terms: ${what}`, () => {
-    assert.equal(refuseTerms({ ...SOUND, ...fields }, LIMITS), refusal)
-    const called = refuseTerms({ ...SOUND, ...fields }, LIMITS, (field) => `<${field}>`)
+    assert.equal(refused({ ...SOUND, ...fields }, LIMITS), refusal)
+    const called = refused({ ...SOUND, ...fields }, LIMITS, (field) => `<${field}>`)
     assert.equal(called, refusal?.replaceAll(/\b(minWei|maxWei|intervalSec|slotSec|zero)\b/g, '<$1>') ?? null)
   })
 
+test('every objection is named', () => {
+  const terms = { ...SOUND, minWei: wei(0n), intervalSec: 3_599, slotSec: 7 }
+  assert.deepEqual(
+    refuseTerms(terms, LIMITS).map(({ field }) => field),
+    ['minWei', 'intervalSec', 'slotSec'],
+  )
+})
+
 test('a turn of nothing needs a confirmation, and the base rate counts if no tier is higher', () => {
   const { intervalSec } = SOUND
-  assert.equal(refuseTerms({ ...SOUND, minWei: wei(0n) }, { ...LIMITS, zeroAllowed: true }), null)
+  assert.equal(refused({ ...SOUND, minWei: wei(0n) }, { ...LIMITS, zeroAllowed: true }), null)
   const most = creditMaxWei(intervalSec, 10_000)
   for (const payoutBps of [[], [900]]) {
-    assert.equal(refuseTerms({ ...SOUND, maxWei: wei(most) }, { ...LIMITS, payoutBps }), null)
-    assert.match(refuseTerms({ ...SOUND, maxWei: wei(most + 1n) }, { ...LIMITS, payoutBps }) ?? '', /at 10000 basis/)
+    assert.equal(refused({ ...SOUND, maxWei: wei(most) }, { ...LIMITS, payoutBps }), null)
+    assert.match(refused({ ...SOUND, maxWei: wei(most + 1n) }, { ...LIMITS, payoutBps }) ?? '', /at 10000 basis/)
   }
 })
 

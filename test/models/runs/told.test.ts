@@ -8,7 +8,7 @@ import type { Drift } from '../../../src/domain/drift.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { reconcileWindow } from '../../../src/mending/reconcile.ts'
 import { watchBudget } from '../../../src/passes/steps/budget.ts'
-import { account, at, openTables, poolHeard, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, noticesIn, openTables, type Rows, recording, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './told.ts'
 
@@ -147,7 +147,8 @@ test('a budget is reported when it becomes low or spent, and read again when it 
     const terms = { ...range, from_time: 0, entered_by: 'a' }
     await tables.within({ cursors: CURSORS, credit_terms: [terms] }, async (sql) => {
       const ledger: model.Ledger = { known: null, reading: null, told: [], notices: 0 }
-      const { pool, noticeCount } = poolHeard(sql)
+      const sent: string[] = []
+      const pool = recording(sql, sent)
       for (const [n, pass] of passes.entries()) {
         const agoSec = await act(sql, pass)
         const bounds = { floorWei: 1n, ceilingWei: 2n }
@@ -159,7 +160,7 @@ test('a budget is reported when it becomes low or spent, and read again when it 
         assert.deepEqual(row?.value, recorded(ledger.known), `on record after pass ${n}`)
         const told = ledger.told.map(({ action, detail }) => ({ actor: 'pass', action, detail: recorded(detail) }))
         assert.deepEqual([...(await sql`SELECT actor, action, detail FROM audit ORDER BY id`)], told, `told ${n}`)
-        assert.equal(noticeCount(), ledger.notices, `notices after pass ${n}`)
+        assert.equal(noticesIn(sent), ledger.notices, `notices after pass ${n}`)
         const readings = await sql`SELECT outcome, error FROM passes WHERE name = 'budget'`
         assert.deepEqual([...readings], ledger.reading === null ? [] : [ledger.reading])
       }

@@ -39,7 +39,7 @@ function keep(
   return [...kept].toSorted(([a], [b]) => a - b).map(([, paid]) => paid)
 }
 
-test('a suggestion is bounded by the last blocks and the caps, a rejected one by the caps alone', async () => {
+test('the last blocks and the caps bound a suggestion, and the caps alone a rejected one', async () => {
   const compare = async (runs: (typeof run extends fc.Arbitrary<infer T> ? T : never)[], rules: model.Caps) => {
     await tables.within({}, async (sql) => {
       const kept = new Map<number, model.Paid>()

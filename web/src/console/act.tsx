@@ -1,6 +1,8 @@
 // The form of every act: a button, a dialog that says what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
+import { ADDRESS, checksummed } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Whole } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
 import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './act-form.ts'
@@ -20,8 +22,10 @@ import {
 interface Wording {
   label: string
   /** The dialog's text: what the act does. */
-  says: ReactNode
+  says: string
   danger?: boolean
+  /** True if the dialog first shows what the act would do. The act must take `dryRun`. */
+  tries?: boolean
 }
 
 type ActProps<Route extends ActRoute> = Wording & {
@@ -32,7 +36,7 @@ type ActProps<Route extends ActRoute> = Wording & {
   /** What only the page knows about a field. */
   more?: { readonly [Name in FieldOf<Route>]?: Partial<ActField> }
   /** The fixed part of the body. */
-  body?: { readonly [Name in BodyFieldOf<Route>]?: string | number | boolean }
+  body?: { readonly [Name in BodyFieldOf<Route>]?: string | number | boolean | readonly string[] }
   /** What to show as the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
   /** A warning about the filled-in form, shown before it is sent. */
@@ -66,10 +70,12 @@ export function Acts({ children }: { children: ReactNode }) {
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
-  const { label, says, danger = false, main = false, act, params = {}, body = {}, did = itsLine, warns } = props
+  const { label, says, danger = false, main = false, tries = false } = props
+  const { act, params = {}, body = {}, did = itsLine, warns } = props
   const openDialog = useContext(OpenAct)
-  const fields = fieldsOf(ACTS[act].fields, body, props.fields, props.more ?? {})
-  const form = { label, says, danger, path: placeOf(act, params), fields, body, warns }
+  const given = { ...body, ...(tries && { dryRun: true }) }
+  const fields = fieldsOf(ACTS[act].fields, given, props.fields, props.more ?? {})
+  const form = { label, says, danger, tries, path: placeOf(act, params), fields, body: given, warns }
   const lacks = lacking(act)
   return (
     <button
@@ -103,7 +109,8 @@ export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }
 
-function ActForm({ label, says, path, fields: all, body, did, danger, warns, close }: Asked & { close: () => void }) {
+function ActForm({ close, ...asked }: Asked & { close: () => void }) {
+  const { label, says, path, fields: all, body, danger, tries, warns } = asked
   const act = useAct<object>({ mayWait: true })
   const [texts, setTexts] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
@@ -112,51 +119,74 @@ function ActForm({ label, says, path, fields: all, body, did, danger, warns, clo
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const { values, wrong: unreadable } = readForm(all, texts)
+    act.reset()
     setWrong(unreadable)
     if (Object.keys(unreadable).length > 0) return focusFirst(event.currentTarget, all, unreadable)
     const form = event.currentTarget
-    act.mutate(
-      { path, body: { ...body, ...values } },
-      {
-        onError: (error) => {
-          const { byField } = problemsOf(error, all)
-          setWrong(byField)
-          focusFirst(form, all, byField)
-        },
-      },
-    )
+    const onError = (error: Error) => focusFirst(form, all, problemsOf(error, all).byField)
+    act.mutate({ path, body: { ...body, ...values } }, { onError })
   }
   if (act.data) {
-    return (
-      <div className="stack">
-        <Done answer={act.data} did={did} />
-        <button type="button" className="button" onClick={close}>
-          Done
-        </button>
-      </div>
-    )
+    const go = () => act.mutate({ path, body: { ...act.variables?.body, dryRun: false } })
+    return <Answer {...asked} answer={act.data} close={close} go={go} back={act.reset} />
   }
-  const rest = act.error && problemsOf(act.error, all).rest
+  const { byField, rest } = act.error ? problemsOf(act.error, all) : { byField: {}, rest: null }
   return (
     <form className="stack" onSubmit={submit}>
-      <div>{says}</div>
+      <p>{withAddresses(says)}</p>
       <FormFields
         fields={all}
         texts={texts}
-        wrong={wrong}
+        wrong={{ ...byField, ...wrong }}
         fill={(name, text) => setTexts({ ...texts, [name]: text })}
       />
       {warns?.(texts)}
       {rest && <Failed error={rest} />}
       <div className="buttons">
-        <button type="submit" className={danger ? 'button danger' : 'button main'} disabled={act.isPending}>
-          {act.isPending ? 'Working…' : label}
+        <button type="submit" className={mainClass(danger)} disabled={act.isPending}>
+          {act.isPending ? 'Working…' : tries ? 'Preview' : label}
         </button>
         <button type="button" className="button quiet" onClick={close}>
           Cancel
         </button>
       </div>
     </form>
+  )
+}
+
+/** A text whose addresses are checksummed, as in wallets, so that the operator can compare them. */
+const withAddresses = (text: string): ReactNode =>
+  text
+    .split(/(\b0x[0-9a-f]{40}\b)/i)
+    .map((part) => (ADDRESS.test(part) ? <Whole key={part} of={checksummed(part)} /> : part))
+
+const mainClass = (danger = false) => (danger ? 'button danger' : 'button main')
+
+interface AnswerProps extends Asked {
+  answer: object
+  close: () => void
+  /** Does what was tried. */
+  go: () => void
+  back: () => void
+}
+
+/** What the act did, or what it would do, with the button that does it. */
+function Answer({ answer, did, label, danger, tries, close, go, back }: AnswerProps) {
+  const isTrial = tries && 'dryRun' in answer && answer.dryRun === true
+  return (
+    <div className="stack">
+      {isTrial ? <div>{did(answer)}</div> : <Done answer={answer} did={did} />}
+      <div className="buttons">
+        {isTrial && (
+          <button type="button" className={mainClass(danger)} onClick={go}>
+            {label}
+          </button>
+        )}
+        <button type="button" className={isTrial ? 'button quiet' : 'button'} onClick={isTrial ? back : close}>
+          {isTrial ? 'Back' : 'Done'}
+        </button>
+      </div>
+    </div>
   )
 }
 

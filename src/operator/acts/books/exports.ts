@@ -14,6 +14,7 @@ import {
   ownerForm,
 } from '../../../db/reads/exports.ts'
 import type { DatedBlock } from '../../../domain/observed.ts'
+import type { Address } from '../../../domain/units.ts'
 import { csvLine } from '../../../lib/csv.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
 import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
@@ -37,20 +38,41 @@ export interface ExportFile {
 
 const underWay = new WeakMap<Pool, number>()
 
+const TABLES = [...EXPORT_KINDS, 'owner'] as const
+
 /** One table of the books. Without a period, covers the whole ledger. A node belongs to the period of its mint. */
 export const exportLedger = defineReading({
   path: null,
+  command: 'export',
+  group: 'books',
   summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
-  fields: { kind: field.word('which table', EXPORT_KINDS), ...PERIOD },
-  check: checkPeriod,
-  run: (deps: ExportContext, { kind, ...request }) => exportAs(deps, periodIn(request), kind, EXPORT_FORMS[kind]),
+  details: `Without a period it exports the whole ledger, from one snapshot. "owner" lists what one wallet was credited and withdrew,
+with the hour's price of ether if known.`,
+  examples: ['export payments --month 2026-10 --out payments.csv', 'export owner --address <address> --out owner.csv'],
+  args: ['kind'],
+  onChain: true,
+  fields: {
+    kind: field.word(`which table: ${TABLES.join(', ')}`, TABLES),
+    ...PERIOD,
+    address: field.orNull(field.address('the wallet, for "owner"')),
+  },
+  check: (request, checking) => {
+    checkPeriod(request, checking)
+    const isOwners = request.kind === 'owner'
+    if (isOwners !== checking.isGiven('address'))
+      checking.complain('address', isOwners ? 'is required: whose table it is' : 'is only for "owner"')
+  },
+  run: (deps: ExportContext, { kind, address, ...request }) => {
+    const form = kind === 'owner' ? ownerForm(address as Address) : EXPORT_FORMS[kind]
+    return exportAs(deps, periodIn(request), kind, form)
+  },
 })
 
 export const exportOwner = defineReading({
   path: 'exports/owner.csv',
   isFile: true,
   summary: 'what a wallet was credited and withdrew, as CSV, with the price of the hour',
-  fields: { address: field.address('the wallet, for "owner"'), ...PERIOD },
+  fields: { address: field.address('the wallet'), ...PERIOD },
   check: checkPeriod,
   run: (deps: ExportContext, { address, ...request }) => exportAs(deps, periodIn(request), 'owner', ownerForm(address)),
 })

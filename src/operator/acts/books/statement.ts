@@ -68,8 +68,14 @@ interface Contract {
 /** Without a period, everything that the ledger has followed. */
 export const readStatement = defineReading({
   path: 'statement',
+  command: 'statement',
+  group: 'books',
   summary:
     "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
+  details: `Exit code 0 if everything adds up to the chain's balances to the wei, 1 if something is left over, 3 if it could not read a
+balance.`,
+  examples: ['statement --month <month>', 'statement --json', 'statement --csv'],
+  onChain: true,
   fields: PERIOD,
   check: checkPeriod,
   run: (deps: StatementContext, request) => stateIn(deps, periodIn(request)),

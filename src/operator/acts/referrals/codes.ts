@@ -148,9 +148,17 @@ tabs separate the cells. Omitted terms of a known code stay as they are. If a li
     const changed = terms.filter((one) => isChanged(one, before.get(one.code))).length
     return { dryRun, codes: codes.length, changed, first }
   },
-  says: ({ dryRun, codes, changed }) =>
-    `${dryRun ? 'Would register' : 'Registered'} ${changed}; no change for ${codes - changed}.`,
+  preview: (result) => [
+    ...result.first,
+    ...(result.codes > result.first.length ? [`… and ${result.codes - result.first.length} more`] : []),
+    registeredInWords(result),
+  ],
+  says: registeredInWords,
 })
+
+function registeredInWords({ dryRun, codes, changed }: RegisteredReferrals): string {
+  return `${dryRun ? 'Would register' : 'Registered'} ${changed}; no change for ${codes - changed}.`
+}
 
 /** How many codes a preview shows. */
 const SHOWN_MAX = 10
