@@ -137,8 +137,10 @@ test('a payment is held for its refund, and its ether may be sent once no mint o
       const expected = typeof one === 'string' ? one : model.prepare(ledger, one)
       const word = typeof expected === 'string' ? expected : expected.says
       met.set(word, (met.get(word) ?? 0) + 1)
-      if (isOperatorRefusal(found)) assert.equal(kindOf(REFUSALS, found.message), expected)
-      else if (typeof one === 'string' || typeof expected === 'string') assert.fail(`${found.says}, not ${expected}`)
+      if (isOperatorRefusal(found)) {
+        assert.equal(kindOf(REFUSALS, found.message), expected)
+        assert.equal(found.because, expected === 'unknown' ? 'notFound' : 'conflict')
+      } else if (typeof one === 'string' || typeof expected === 'string') assert.fail(`${found.says}, not ${expected}`)
       else assert.deepEqual(answerOf(found, now), expectedAnswer(one, expected))
     })
   }

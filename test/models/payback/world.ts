@@ -5,6 +5,8 @@ import type * as model from './prepared.ts'
 
 export const [WALLET, MINTER, CHAIN_ID] = [account(1), account(8), 7]
 const HEAD = 200
+/** Beyond the ids that the database gives to the others. */
+const MINT = 10 ** 9
 /** Blocks are half an hour apart, so that what a lost ledger signed ends two blocks after its last one. */
 const timeOf = (number: number) => 1_800 * number
 const LOST_FOR = 3_600
@@ -66,13 +68,19 @@ export const drawnWorld = fc.record({
   /** The last block of a ledger that was lost, beside the final block, and who still has it. */
   lost: fc.option(
     fc.record({ above: fc.constantFrom(-3, -2, -2, -1, 0), shown: fc.constantFrom('own', 'provider', 'none') }),
-    { freq: 1, nil: null },
+    { freq: 2, nil: null },
   ),
 })
 export type World = typeof drawnWorld extends fc.Arbitrary<infer T> ? T : never
 
 const baseOf = ({ final }: World) => FINALS[final] ?? 150
-const lostBlock = (given: World) => (given.lost === null ? null : baseOf(given) + given.lost.above)
+function lostBlock(given: World): number | null {
+  if (given.lost === null) return null
+  const { above, shown } = given.lost
+  // The chain may have less than the lost ledger had, and the ledger has the final block.
+  if (shown === 'none') return HEAD + 1
+  return baseOf(given) + (shown === 'provider' ? Math.min(above, -1) : above)
+}
 
 function paymentOf(given: World, one: World['payments'][number], n: number): model.Payment {
   const { kind, above, mints, files, isSpent, isExpelled, isConfirmed, valueWei } = one
@@ -131,7 +139,7 @@ const payRow = (one: model.Payment): Row => ({
   ...{ id: one.id, ref: one.ref, tx_hash: one.txHash, wallet: WALLET, from_address: one.from, value_wei: one.valueWei },
   ...{ succeeded: one.succeeded, state: one.state, reason: one.reason, proof: one.proof, tier_id: one.tierId },
   ...{ tier_version: one.tierId === null ? null : 1, inner_index: one.proof === null ? one.id : 0 },
-  ...{ node_id: one.state === 'minted' ? one.id : null, outbox_id: one.state === 'minting' ? 900 : null },
+  ...{ node_id: one.state === 'minted' ? one.id : null, outbox_id: one.state === 'minting' ? MINT : null },
   ...{ block_time: at(blockTime(one)), ...inBlock(one.block) },
 })
 /** Residues are of blocks of their own, so that only their own parts are in them. */
@@ -186,7 +194,7 @@ export function rowsOf(given: World, { payments }: model.Ledger): Rows {
     payments: [...payments.map(payRow), ...spent.map(partRow)],
     payment_verdicts: refunding.map(earlierVerdict),
     outbox: [
-      { ...mintRow({ ref: word(8) } as model.Payment, 5, 0), id: 900 },
+      { ...mintRow({ ref: word(8) } as model.Payment, 5, 0), id: MINT },
       ...payments.flatMap((one) => one.mintsUntil.map((until, n) => mintRow(one, 10 * one.id + n, until))),
     ],
     tiers: [
