@@ -20,7 +20,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/faults/soak.ts': [686, 'one era of the soak: what it draws, does and counts'],
     'test/sim/model/factory.ts': [659, 'the contract as a model, in the order of its source'],
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],
-    'test/http/reads.test.ts': [486, CASES],
+    'test/http/reads.test.ts': [498, CASES],
     'test/domain/replay.test.ts': [502, CASES],
     'test/operator/refunding.test.ts': [458, CASES],
     'test/follower/reorganisation.test.ts': [438, CASES],

@@ -69,8 +69,8 @@ function abiModule(factory: Artifact, token: Artifact): string {
   const topics = Object.fromEntries(abi.filter(isEvent).map((event) => [event.name, toEventSelector(event)]))
   const calls = abi.filter(isFunction).filter((item) => [...SERVICE_WRITES, ...DECODED_CALLS].includes(item.name))
   const selectors = Object.fromEntries(calls.map((call) => [call.name, toFunctionSelector(call)]))
-  return `${header(`// Owns what the service may say to the factory and what it can read of it. It must never hold a call that moves a
-// node's money or uses the owner's powers: what is not in factoryAbi, the service cannot encode.`)}
+  return `${header(`// All that the service can send to the factory, or read from it. factoryAbi must never hold a call that withdraws from
+// a node or uses the owner's powers: what it does not hold, the service cannot encode.`)}
 /** What the service sends and reads. */
 ${ONE_A_LINE}
 export const factoryAbi = ${entries(serviceAbi(abi))} as const

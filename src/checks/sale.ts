@@ -1,5 +1,5 @@
-// The checks of what the operator has entered for the sale: credit terms, the payments wallet, the tiers, and settings that the ledger ignores. The
-// start prints what these find.
+// The checks of what the operator has entered for the sale: credit terms, the payments wallet, the tiers, and settings that the ledger ignores.
+// Doctor runs them all. The start runs ENTERED_CHECKS and prints their warnings.
 import { ignoredValues } from '../boot/first-values.ts'
 import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -41,7 +41,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
     if (!terms)
       return {
         says: 'the ledger has no credit terms: nothing is judged, minted or paid',
-        fail: 'Enter them with "node-ledger terms set". On a factory without nodes, DIST_ENABLED and CREDIT_… can set them at the first start with a key.',
+        fail: 'Enter them with "node-ledger terms set". On a factory without nodes, DIST_ENABLED and CREDIT_… can set them at the first start that has the distributor’s key.',
       }
     const { payouts, minWei, maxWei, intervalSec } = terms.inForce
     return payouts
@@ -85,7 +85,7 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
   'terms.windows': check(null, ofLedger(readWindowCall), (call) => {
     if (!call) return null
     return {
-      says: "the contract's owner has not set the window of turns that are not owed: until then they are owed, and wait",
+      says: "the contract's owner has not yet sent the call that cancels turns: they are still owed, and wait",
       warn: `The owner has to send ${call.name}. "node-ledger terms list" shows it.`,
     }
   }),
@@ -97,7 +97,7 @@ export const SALE_CHECKS: Checks<SaleExamined> = {
       return tierIds.length > 0 ? `${text}: ${tierIds.join(', ')}` : []
     })
     if ((states.get('closed') ?? []).length < tiers.length) return says.join('; ')
-    const todo = 'Create one with "node-ledger tiers create", then open it with "tiers on-sale".'
+    const todo = 'Create one with "node-ledger tiers create", or put one back on sale with "tiers on-sale".'
     return { says: ['no tier is on sale', ...says].join('; '), warn: todo }
   }),
 

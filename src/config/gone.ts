@@ -31,7 +31,7 @@ export const GONE_SETTINGS: Readonly<Record<string, GoneSetting>> = {
   DISTRIBUTOR_KEYSTORE_PASSWORD: KEYSTORE,
   METRICS_HOST: {
     message:
-      'is removed: the service has its metrics at HOST, on METRICS_PORT, which a firewall must keep private (off serves none)',
+      'was removed: metrics are served on HOST, at METRICS_PORT. Keep that port private; METRICS_PORT=off serves none',
     isMistake: (value, { HOST = '127.0.0.1' }) => value.trim() !== HOST.trim(),
   },
   DATABASE_PREPARE: { message: 'is ignored: at start the service tests whether a pooler keeps prepared statements' },

@@ -60,7 +60,7 @@ export function inspectConfig(
   const read = readValues(source, { isEmbedded: embeddedParts.chain, ...(production || !secrets ? {} : { secrets }) })
   const values: Settings = {
     ...read,
-    // If one of these settings is missing or invalid, its value comes from other settings.
+    // These defaults depend on other settings.
     NODE_ENV: source.environment,
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
@@ -142,7 +142,7 @@ function freeze<T>(value: T): T {
 export function describeConfig(config: Config): Record<SettingName, string | null> {
   const texts = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
   for (const role of ['MINTER', 'DISTRIBUTOR'] as const) {
-    // The embedded chain has a key of its own, which we show unless the settings name a key that is kept elsewhere.
+    // The embedded chain has a key of its own, which we list, masked, unless the settings name a key that is kept elsewhere.
     const own = `${role}_PRIVATE_KEY` as const
     const key = role === 'MINTER' ? config.keys.minter : config.keys.distributor
     if (key !== null && key.kind !== 'privateKey') texts[own] = null

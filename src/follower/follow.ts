@@ -29,7 +29,7 @@ import {
   clearHaltIfHealthy,
   HaltFault,
 } from './halt.ts'
-import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
+import { MintedTwiceFault, rewindBeforeMint } from './minted-twice.ts'
 import { requireProofs, unprovenHalt } from './proofs.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
@@ -97,7 +97,7 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
       await storeUpTo(ctx, run, options, result)
     } catch (error) {
       if (error instanceof MintedTwiceFault) {
-        await takeBackMint(ctx, error, result.cursor)
+        await rewindBeforeMint(ctx, error, result.cursor)
         result.cursor = await readCursor(ctx.pool)
       } else if (error instanceof PartedFault && !isPlaced) await placeCursor(ctx, head, result)
       else throw error

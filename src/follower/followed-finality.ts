@@ -39,15 +39,17 @@ export const isContradiction = (finality: FollowedFinality | Contradiction | nul
 export const isSettled = (finality: FollowedFinality | Contradiction | null): finality is FollowedFinality =>
   finality !== null && 'firm' in finality && finality.firm >= 0 && finality.hosts.length >= voicesNeeded(finality.asked)
 
+/** Which provider contradicts the ledger, and what to do. */
+export function contradictionInWords({ host, number, theirs, ours }: Contradiction): { says: string; todo: string } {
+  const says = `${host ?? 'a provider'} has ${theirs} as block ${number}, and the ledger has ${ours}`
+  return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
+}
+
 /** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to say. */
 export function finalityInWords(
   finality: FollowedFinality | Contradiction | null,
 ): { says: string; todo: string } | null {
-  if (isContradiction(finality)) {
-    const { host, number, theirs, ours } = finality
-    const says = `${host ?? 'a provider'} has ${theirs} as block ${number}, and the ledger has ${ours}`
-    return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
-  }
+  if (isContradiction(finality)) return contradictionInWords(finality)
   if (!finality || finality.isNamed) return null
   const { firm, hash, hosts, asked: askedCount } = finality
   if (isSettled(finality))

@@ -13,7 +13,7 @@ import type { BlockRef } from '../ports/chain.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
-import { blocksAt, finalityInWords } from './followed-finality.ts'
+import { blocksAt, contradictionInWords } from './followed-finality.ts'
 import { assertOwnChain, assertSameGenesis, HaltFault } from './halt.ts'
 
 type HistoriesContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>> & Logging
@@ -32,17 +32,17 @@ export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): P
   const { pool, chain, rules } = ctx
   if (rules.rewindsToShorterChain) return null
   const earlier = await readParted(pool)
-  const isAlone = !canAgree(chain)
-  if (isAlone && !earlier) return null
-  const newest = isAlone ? [] : await newestOf(ctx, cursor)
-  const parting = await findParting(ctx, cursor, newest)
-  if (parting) {
-    await recordParting(ctx, cursor, parting)
-    return parting.stops ? parting.agreed : null
+  if (canAgree(chain)) {
+    const newest = await newestOf(ctx, cursor)
+    const parting = await findParting(ctx, newest)
+    if (parting) {
+      await recordParting(ctx, cursor, parting)
+      return parting.stops ? parting.agreed : null
+    }
+    // Once they have differed, a provider that is silent or far behind does not make them agree.
+    if (earlier && newest.filter(({ block }) => block.number > earlier.agreed.number).length < VOICES)
+      return earlier.stops ? await stillAgreed(ctx, earlier) : null
   }
-  // Once they have differed, a provider that is silent or far behind does not make them agree.
-  const above = newest.filter(({ block }) => block.number > (earlier?.agreed.number ?? -1))
-  if (earlier && !isAlone && above.length < VOICES) return earlier.stops ? await stillAgreed(ctx, earlier) : null
   await inTransaction(pool, async (sql) => {
     await noteUnited(sql)
     if (earlier?.lasts) await notifyLedgerChanged(sql)
@@ -62,17 +62,12 @@ async function newestOf({ chain }: ChainRead, { number }: Cursor): Promise<Named
 }
 
 /** Where a provider has another block than the ledger; null if none has. If two of them have the same one, those with the ledger's are asked last. */
-async function findParting(
-  ctx: LedgerDb & ChainRead,
-  cursor: Cursor,
-  newest: readonly Named[],
-): Promise<Parting | null> {
+async function findParting(ctx: LedgerDb & ChainRead, newest: readonly Named[]): Promise<Parting | null> {
   const { pool, chain } = ctx
   const hashes = await readHashes(
     pool,
     newest.map(({ block }) => block.number),
   )
-  hashes.set(cursor.number, cursor.hash)
   const unlike = newest.filter(({ block }) => (hashes.get(block.number) ?? block.hash) !== block.hash)
   const elsewhere = await hostsElsewhere(ctx, unlike)
   const differing = unlike.filter(({ host }) => !elsewhere.includes(host))
@@ -161,11 +156,8 @@ export function partedInWords({ beside, agreed: common, stops, ...contradiction 
   says: string
   todo: string
 } {
-  const words = finalityInWords(contradiction)
-  const says = `${words?.says}, as ${beside.join(' and ') || 'no provider now'} has`
+  const words = contradictionInWords(contradiction)
+  const says = `${words.says}, as ${beside.join(' and ') || 'no provider now'} has`
   if (!stops) return { says, todo: `Remove ${contradiction.host} from RPC_URL.` }
-  return {
-    says: `${says}: nothing above block ${common.number} is sold, minted or credited`,
-    todo: words?.todo ?? '',
-  }
+  return { ...words, says: `${says}: nothing above block ${common.number} is sold, minted or credited` }
 }

@@ -1,5 +1,5 @@
 // Handles a mint of a node that the ledger already has. The ledger rewinds to before the block from which it has the node, and reads again. It does
-// so once per node, and again only if the provider shows another block at that height. If this did not help, or is impossible, the passes halt. It
+// so once per node, and again only if the ledger now has another block at that height. If this did not help, or is impossible, the passes halt. It
 // must never ignore such a mint, and never loop.
 
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
@@ -35,25 +35,25 @@ export function asMintedTwice(error: unknown, mints: readonly NewNode[]): unknow
  * Rewinds the ledger to before the block from which it has one of the minted nodes. @throws a HaltFault if a rewind has not helped before, or is
  * impossible.
  */
-export async function takeBackMint(
+export async function rewindBeforeMint(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   { minted }: MintedTwiceFault,
   cursor: Cursor | null,
 ): Promise<void> {
-  const [there] = await readMints(ctx.pool, minted)
-  const now = minted.find(({ nodeId, ref }) => String(nodeId) === there?.nodeId || ref === there?.ref) ?? minted[0]
+  const [stored] = await readMints(ctx.pool, minted)
+  const mint = minted.find(({ nodeId, ref }) => String(nodeId) === stored?.nodeId || ref === stored?.ref) ?? minted[0]
   const detail = {
-    ...there,
-    mintedIn: now && { nodeId: String(now.nodeId), block: now.blockNumber, hash: now.blockHash },
+    ...stored,
+    mintedIn: mint && { nodeId: String(mint.nodeId), block: mint.blockNumber, hash: mint.blockHash },
   }
-  if (!there || !cursor) throw new HaltFault(MINTED_TWICE, detail)
-  const isOwn = (await readHashes(ctx.pool, [there.blockNumber])).get(there.blockNumber) === there.blockHash
-  const before = await readBlock(ctx.pool, there.blockNumber - 1)
-  if (!before || (isOwn && (await hasAudit(ctx.pool, MINTED_TWICE, there.nodeId))))
+  if (!stored || !cursor) throw new HaltFault(MINTED_TWICE, detail)
+  const isSameBlock = (await readHashes(ctx.pool, [stored.blockNumber])).get(stored.blockNumber) === stored.blockHash
+  const before = await readBlock(ctx.pool, stored.blockNumber - 1)
+  if (!before || (isSameBlock && (await hasAudit(ctx.pool, MINTED_TWICE, stored.nodeId))))
     throw new HaltFault(MINTED_TWICE, detail)
   ctx.log.error(
-    { ...detail, isOwn },
+    { ...detail, isSameBlock },
     'the chain minted a node that the ledger has from another block; the ledger rewinds',
   )
-  await rewindTo(ctx, before, cursor, { actor: 'pass', action: MINTED_TWICE, subject: there.nodeId })
+  await rewindTo(ctx, before, cursor, { actor: 'pass', action: MINTED_TWICE, subject: stored.nodeId })
 }

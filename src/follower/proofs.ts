@@ -1,7 +1,7 @@
 // Finds out at the first start whether this chain's blocks can be proven, and reports answers that fail their proof. No answer of a provider changes
 // the ledger's mode afterwards.
 
-import { readMode, setMode } from '../db/blocks/evidence.ts'
+import { readMode, setFirstMode } from '../db/blocks/evidence.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
 import type { EvidenceMode, FailedProof } from '../domain/observed.ts'
@@ -22,8 +22,7 @@ export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
 async function findFirst({ pool, chain, rules }: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {
   const mode = rules.mode ?? (await chain.proofs.findMode())?.mode
   if (mode === undefined) throw new ChainFault('no two providers of RPC_URL report the same recent blocks')
-  await inTransaction(pool, (sql) => setMode(sql, mode, { by: 'pass' }))
-  return (await readMode(pool))?.mode ?? mode
+  return await inTransaction(pool, (sql) => setFirstMode(sql, mode))
 }
 
 /** Reports answers that failed their proof. While they keep coming, only the first is reported; the others are only logged. */

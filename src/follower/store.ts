@@ -39,7 +39,7 @@ import type { Incoming, ObservedRange, Proof, Transfer, Watching } from '../doma
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
-import type { Address, Hash } from '../domain/units.ts'
+import type { Hash } from '../domain/units.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../ports/contexts.ts'
 import { raiseAlarm } from './alarm.ts'
@@ -84,15 +84,13 @@ export async function storeRange(
   const changes = replay(cohorts, range.events)
   const cursor = { number: last.number, hash: last.hash, time: last.time }
   const [{ turns, seedBlocks }, times] = await Promise.all([
-    readTurns(ctx, range, { ledgerCohorts, changes, expectedCursor }),
+    readTurns(ctx, range, { ledgerCohorts, changes, expectedCursor, cursor }),
     readTierTimes(ctx, range, expectedCursor),
   ])
 
   const storing = inTransaction(ctx.pool, async (sql) => {
     if (times.isDue) await lockTierTable(sql)
-    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor, times })
-    if (!beginning) return null
-    const { signers } = beginning
+    if (!(await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor, times }))) return null
     if (times.isDue) await applyChanges(ctx, sql, times, expectedCursor)
     // A payment may have the price of a change that has just taken effect.
     const tiers = range.transfers.length > 0 ? await readTierVersions(sql) : []
@@ -117,7 +115,7 @@ export async function storeRange(
     ])
     const [detectedCount] = await Promise.all([payments.insertIncomingTransfers(sql, byKind.payments), others])
     await storeEvents(sql, range, changes, turns)
-    await settlePayments(ctx, sql, { range, came: byKind.payments, changes, headBlock, signers })
+    await settlePayments(ctx, sql, { range, came: byKind.payments, changes, headBlock })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
     return { cursor, detected: detectedCount, minted: changes.nodes.length }
@@ -125,10 +123,7 @@ export async function storeRange(
   return await storing.catch((error: unknown) => Promise.reject(asMintedTwice(error, changes.nodes)))
 }
 
-/**
- * Locks the cursor, or sets the first one. Null if the ledger has changed since the range was read. Otherwise returns the accounts with pending
- * transactions.
- */
+/** Locks the cursor, or sets the first one. @returns false if the ledger has changed since the range was read. */
 async function beginRange(
   sql: Sql,
   range: ObservedRange,
@@ -143,9 +138,9 @@ async function beginRange(
     cursor: Cursor
     times: TierTimes
   },
-): Promise<{ signers: readonly Address[] } | null> {
+): Promise<boolean> {
   const current = await readCursor(sql, { lock: true })
-  if (current?.hash !== expectedCursor?.hash) return null
+  if (current?.hash !== expectedCursor?.hash) return false
   // Without a cursor there is nothing to lock, so we lock the wallets: no wallet can be added until we are done.
   if (!current) await lockWalletsForReading(sql)
   const [watching, due, cohorts] = await Promise.all([
@@ -155,11 +150,10 @@ async function beginRange(
     range.events.length > 0 ? readCohorts(sql) : ledgerCohorts,
   ])
   // A change of a tier was entered meanwhile. Its table must be locked before the cursor.
-  if (due.length > 0) return null
-  if (!wasReadFor(range.watching, watching)) return null
-  if (!isDeepStrictEqual(cohorts, ledgerCohorts)) return null
-  if (!current && !(await beginCursor(sql, cursor))) return null
-  return { signers: watching.signers }
+  if (due.length > 0) return false
+  if (!wasReadFor(range.watching, watching)) return false
+  if (!isDeepStrictEqual(cohorts, ledgerCohorts)) return false
+  return current !== null || (await beginCursor(sql, cursor))
 }
 
 /** Stores what the contract's events changed. Call it once the cohorts are written. */
@@ -191,15 +185,19 @@ async function readTurns(
     ledgerCohorts,
     changes,
     expectedCursor,
-  }: { ledgerCohorts: readonly LedgerCohort[]; changes: ReplayedChanges; expectedCursor: Cursor | null },
+    cursor,
+  }: {
+    ledgerCohorts: readonly LedgerCohort[]
+    changes: ReplayedChanges
+    expectedCursor: Cursor | null
+    cursor: Cursor
+  },
 ) {
   const states = [...ledgerCohorts, ...[...changes.cohortStates.values()].map(({ state }) => state)]
-  const before = states.length > 0 && expectedCursor ? await readBlock(ctx.pool, expectedCursor.number) : null
-  const unprovenSeeds = seedBlocksOf(blocks, before, states)
-  const hasSeeds = unprovenSeeds.length > 0 || changes.turns.length > 0
-  const provenFrom = hasSeeds && !isSurveyed ? await headersProvenFrom(ctx.pool) : null
+  const before = expectedCursor && (await readBlock(ctx.pool, expectedCursor.number))
+  const provenFrom = isSurveyed ? null : await headersProvenFrom(ctx.pool)
   const proof: Proof = provenFrom === null ? 'believed' : 'proven'
-  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, { blocks, proof })
+  const reader = termsReader(ctx, cursor.number, { blocks, proof })
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
   const paidTurns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
@@ -209,7 +207,7 @@ async function readTurns(
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   // The time of the header before the range counts, too, and that header may be from before we required proofs.
   const isLinked = before !== null && provenFrom !== null && before.number > provenFrom
-  const seedBlocks = unprovenSeeds.map(
+  const seedBlocks = seedBlocksOf(blocks, before, states).map(
     (block): SeedBlock => ({ ...block, proof: isLinked || block.number !== blocks[0]?.number ? proof : 'believed' }),
   )
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
@@ -257,20 +255,9 @@ async function settlePayments(
     came: transfers,
     changes,
     headBlock,
-    signers,
-  }: {
-    range: ObservedRange
-    came: readonly Incoming[]
-    changes: ReplayedChanges
-    headBlock: number
-    signers: readonly Address[]
-  },
+  }: { range: ObservedRange; came: readonly Incoming[]; changes: ReplayedChanges; headBlock: number },
 ): Promise<void> {
-  // Most transactions to the factory come from node owners, and these are no intents of ours. We can skip them, because the outbox stores an intent
-  // before sending it.
-  const senders = new Set([...addressesOf(ctx), ...signers])
-  const sent = range.sent.filter(({ sender }) => senders.has(sender))
-  const { settled: settledSends, foreign } = await recordMined(sql, sent, addressesOf(ctx))
+  const { settled: settledSends, foreign } = await recordMined(sql, range.sent, addressesOf(ctx))
   const displacing = new Set(settledSends.map((intent) => intent.txHash))
   const isRestored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
@@ -296,7 +283,7 @@ async function settlePayments(
 
   await payments.releaseUnminted(
     sql,
-    settledSends.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
+    settledSends.map((intent) => intent.outboxId),
   )
   for (const intent of settledSends) await noteSettled(ctx, sql, intent)
   // A restored ledger does not know what was sent after its backup. We report that once, not for each transaction.
@@ -309,7 +296,6 @@ const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'inte
 
 /** Reports cohorts that the service did not open. It does not mint into them and does not credit them. */
 async function alarmOddCohorts(ctx: Logging, sql: Sql, cohorts: readonly number[]): Promise<void> {
-  if (cohorts.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, cohorts))
     await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
@@ -354,7 +340,6 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
  * Reports refs whose node was minted to a wallet other than the payer's. It is fine if the payer's wallet received the node and gave it away later.
  */
 async function alarmRefsTaken(ctx: Logging, sql: Sql, takenRefs: ReplayedChanges['refsTaken']): Promise<void> {
-  if (takenRefs.length === 0) return
   const mintedTo = await readMintedTo(
     sql,
     takenRefs.map(({ nodeId }) => nodeId),

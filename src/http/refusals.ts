@@ -170,6 +170,8 @@ export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refus
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
+export const noneIfRefused = <T>(value: T | Refusal): T | null => (isRefusal(value) ? null : value)
+
 /** We ask for a retry after this time, when a transient fault of the database is usually over. */
 const RETRY_SEC = 1
 

@@ -9,7 +9,7 @@ export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
 
 export class KnownError extends Error {
   readonly kind: ErrorKind
-  /** The reasons, one for each line below the message's heading; null if the message has no such lines. */
+  /** The lines below the message's heading, if the error keeps them separately; else null. */
   readonly reasons: readonly string[] | null = null
 
   constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {

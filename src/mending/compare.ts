@@ -4,7 +4,7 @@
 // insert anything from a block: it only raises the proof of rows, or rewinds.
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { takeClaimedBlock } from '../db/blocks/claimed.ts'
-import { isProven, noteReadWhole } from '../db/blocks/evidence.ts'
+import { isProven, requireWholeReads } from '../db/blocks/evidence.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/blocks/happenings.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
@@ -230,7 +230,7 @@ async function goBack(
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [failedProofOf(number, part)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
-  await inTransaction(pool, (sql) => noteReadWhole(sql, number))
+  await inTransaction(pool, (sql) => requireWholeReads(sql, number))
   if (await rewindTo(ctx, before, cursor, { actor: 'pass', action: LEFT_OUT, subject: hash }))
     throw new LeftOutFault(number)
 }

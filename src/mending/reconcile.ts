@@ -48,8 +48,7 @@ export interface ReconcileResult {
 
 /** Reconciles if it is due, and records up to which block the chain is final. @returns how many entries were repaired. */
 export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>, cursor: Cursor): Promise<number> {
-  const since = await secondsSincePass(ctx.pool, 'reconcile')
-  if (since !== null && since < ctx.rules.reconcileEverySec) return 0
+  if ((await secondsSincePass(ctx.pool, 'reconcile')) < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
   try {
     await noteFinalized(ctx, cursor)

@@ -1,5 +1,5 @@
 // The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/CLI.md come from
-// it. So do commands, one subject at a time (src/cli/commands.ts).
+// it. src/cli/commands.ts names the modules again, because it loads one subject at a time.
 import * as allowlists from './acts/allowlists/acts.ts'
 import * as attribute from './acts/attribute.ts'
 import * as audit from './acts/audit.ts'

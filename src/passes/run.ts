@@ -20,7 +20,7 @@ interface Pass<T, Input> {
 
 /**
  * Wraps a pass.
- * @returns a function that runs the pass, or returns null if another run holds the lock. Faults are recorded, logged and rethrown.
+ * @returns a function that runs the pass, or returns null if another run holds the lock. A fault is recorded, logged and rethrown. A halt is recorded, and gives `halted()`.
  */
 export function passRunner<T extends object, Input = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,

@@ -13,11 +13,11 @@ export interface Scheduler {
 
 /** While a payment is pending, ticks come this many times as fast, because a buyer is watching. */
 const HURRY = 5
-/** The shortest pause. In a backlog every pause is this short, so that the next batch is signed as soon as the previous one is mined. */
+/** The shortest pause. While a backlog shrinks, every pause is this short, so that the next batch is signed as soon as the previous one is mined. */
 const PAUSE_MS_MIN = 1_000
 /**
- * If this many runs in a row did not shorten the backlog, pauses get longer again. Blocks come sooner than that, so the backlog must wait for
- * something else.
+ * If this many runs in a row did not shorten the backlog, pauses get longer again. New blocks have come meanwhile, so the backlog waits
+ * for something else.
  */
 const FRUITLESS_MAX = 15
 

@@ -112,8 +112,8 @@ export interface ChainReader extends StateReader {
   agreedFirstBlockAt: ChainReader['firstBlockAt']
   /** A transaction by its hash; null if the provider does not know it. While it is pending, `blockNumber` is null. */
   transaction(txHash: Hash): Promise<TransactionView | null>
-  /** A transaction in a block, with its outcome and the block's time; null if it is in no block yet. If there are several providers, it is null unless two agree. */
-  minedTransaction(txHash: Hash): Promise<(TransactionView & { blockTime: number }) | null>
+  /** A transaction in a block; null if it is in no block yet. If there are several providers, it is null unless two agree. */
+  minedTransaction(txHash: Hash): Promise<MinedView | null>
   /** What a mined transaction moved to `to` by inner calls, in order; null if we cannot trace it, or no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /** Inner transfers to and from these wallets in one exact block, in order; null if we cannot trace it, or no two of several providers agree. */
@@ -152,6 +152,14 @@ export interface TransactionView {
   blockHash: Hash | null
   /** From the receipt. Null while the transaction is pending, or if the receipt is not available or too large for us to read. */
   succeeded: boolean | null
+}
+
+/** A transaction in a block, with its outcome and the block's time. */
+export interface MinedView extends TransactionView {
+  blockNumber: number
+  blockHash: Hash
+  succeeded: boolean
+  blockTime: number
 }
 
 /** What we know about the chain once we have reached it. */

@@ -1,6 +1,6 @@
 // Rows in a real database, for the comparison of a statement with its model. They are written directly, without triggers and foreign keys, and taken
 // back after each case.
-import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { connect, type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 /** A time as so many seconds from the case's own now, by the database's clock. */
@@ -31,6 +31,39 @@ export function snapshotsIn(sql: Sql): Pool {
   })
   return { begin: (_level: string, body: (sql: Sql) => Promise<unknown>) => body(within) } as never
 }
+
+/** A pool within the case's transaction, in which this happens before the first transaction: by another instance, as it were. */
+export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
+  const pool = poolWithin(sql)
+  let isOver = false
+  const begin = async (...args: unknown[]) => {
+    if (!isOver) await happens(sql)
+    isOver = true
+    return await (pool.begin as (...all: unknown[]) => Promise<unknown>)(...args)
+  }
+  return new Proxy(pool, { get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)) })
+}
+
+/** A pool that keeps what is sent within its transactions. */
+export function recording(sql: Sql, sent: string[]) {
+  const pool = poolWithin(sql)
+  const recorder = (inner: Sql): Sql =>
+    new Proxy(inner, {
+      apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+        if (Array.isArray(args[0]) && 'raw' in args[0]) sent.push(args[0].join('?'))
+        return Reflect.apply(target as never, self, args)
+      },
+    })
+  const begin = (body: (sql: Sql) => Promise<unknown>) => pool.begin(((inner: Sql) => body(recorder(inner))) as never)
+  return new Proxy(pool, {
+    get: (target, name) =>
+      name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
+  })
+}
+
+/** How often other instances heard that the ledger has changed. */
+export const noticesIn = (sent: readonly string[]): number =>
+  sent.filter((text) => text.startsWith('NOTIFY ledger')).length
 
 class Undone extends Error {}
 

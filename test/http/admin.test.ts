@@ -14,7 +14,7 @@ describe('the admin routes', () => {
   it('record the key’s label in the audit log, with the request, and what was before and after', async () => {
     const headers = { 'x-admin-key': KEYS[1]?.key, 'x-request-id': 'req-1' }
     const paused = await desk.post('pause', { reason: 'the treasury moves' }, { headers })
-    const says = 'Crediting is paused; payments go on.'
+    const says = 'Crediting is paused. The service still accepts payments and mints.'
     assert.deepEqual([paused.status, paused.json], [200, { paused: true, changed: true, says }])
     assert.equal(paused.headers['cache-control'], 'private, no-store')
     const [entry] = await auditOf('paused')

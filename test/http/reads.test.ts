@@ -452,6 +452,18 @@ it('quotes nothing without a payments address, nor a configured tier that is off
   await service.close()
 })
 
+it('quotes a tier that opens after it was refused, whether it hears of the change or not', async () => {
+  const deaf = { live: () => true, subscribe: () => undefined, close: async () => undefined }
+  const service = await startService({ changes: deaf })
+  await insertTiers(service.sql)
+  await service.sql`UPDATE tiers SET on_sale = tier_id <> 'plus'`
+  const read = async () => (await service.get('/api/deploy-quote?tier=plus')).status
+  assert.equal(await read(), 400)
+  await service.sql`UPDATE tiers SET on_sale = true`
+  assert.equal(await read(), 200)
+  await service.close()
+})
+
 it('reads wei to the last digit, however large', async () => {
   const service = await startService()
   await insertTiers(service.sql)

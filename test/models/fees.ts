@@ -37,6 +37,19 @@ export function believed(recent: Paid[], caps: Caps): { tipWei: bigint; baseFeeW
   }
 }
 
+/** The offer that an estimate of funds assumes, without a provider: twice the last base fee, and the highest tip; null if the last block has no base fee. */
+export function assumed(recent: Paid[], caps: Caps): Offer | null {
+  const last = recent.at(-1)?.baseFeeWei ?? null
+  if (last === null) return null
+  const shown = highest(recent.map((one) => one.tipWei)) ?? GWEI
+  const most = believed(recent, caps).tipWei
+  const maxPriorityFeeWei = shown > most ? most : shown
+  const roomy = 2n * last + maxPriorityFeeWei
+  // The cap cuts the room, unless the next block alone may need more than the cap.
+  const isCut = roomy > caps.feeCapWei && last + last / 8n + 1n + maxPriorityFeeWei <= caps.feeCapWei
+  return { maxFeeWei: isCut ? caps.feeCapWei : roomy, maxPriorityFeeWei }
+}
+
 /** The bounds that a first offer breaks, given what a provider suggests. */
 export function breaks(
   offer: Offer,

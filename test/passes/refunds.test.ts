@@ -57,26 +57,6 @@ test('one that vanishes after the service checked it is found out, too', async (
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('one run finds six that one reorg removed, although it looks up five at a time', async () => {
-  const accounts = [11, 12, 13, 14, 15, 16]
-  const payments: Hash[] = []
-  for (const account of accounts) payments.push(await world.pay(account, WRONG))
-  await world.settle()
-  const value = `0x${WRONG.toString(16)}` as const
-  const sent: Hash[] = []
-  for (const account of accounts)
-    sent.push(await world.chain.send({ from: world.at(10), to: world.at(account), value }))
-  await world.chain.mine()
-  for (const [index, payment] of payments.entries())
-    assert.equal((await desk.post(`payments/${payment}/refund`, { refundTxHash: sent[index] })).status, 200)
-  await world.payments()
-  assert.equal(new Set(await Promise.all(payments.map(async (paid) => (await refundOf(paid)).hash))).size, 1)
-  await world.chain.reorg(1)
-  await world.chain.mine(MANY)
-  await world.payments()
-  assert.deepEqual(await Promise.all(payments.map(stateOf)), Array(6).fill('held'))
-})
-
 test('one of a payment that had waited for room leaves it to the operator, with a report', async () => {
   const small = await startDesk({}, { maxPerWallet: 1n })
   const w = small.world
@@ -163,47 +143,6 @@ test('one of value by an internal call stays its only refund if that moves to an
   }
 })
 
-test('one that a lagging provider does not show stays, however long it has been', async () => {
-  const payment = await refunded(6)
-  const { number } = await refundOf(payment)
-  await world.chain.reorg(1)
-  await world.chain.mine(MANY)
-  // Follows, but checks no refund.
-  await world.credit()
-  await through({
-    finalized: async () => null,
-    minedTransaction: async () => null,
-    block: async (asked) => (asked >= number ? null : world.ctx.chain.block(asked)),
-  }).payments()
-  assert.equal(await stateOf(payment), 'refunded')
-  await world.payments()
-  assert.equal(await stateOf(payment), 'held')
-})
-
-test('one that a provider shows in a block which is not canonical is not moved there', async () => {
-  const payment = await refunded(7)
-  const before = await refundOf(payment)
-  const [{ hash } = assert.fail()] = await world.pool<
-    { hash: Hash }[]
-  >`SELECT tx_hash AS hash FROM refunds WHERE block_hash = ${before.hash}`
-  const raw = await world.raw(hash)
-  await world.chain.reorg(1)
-  await world.chain.rpc('eth_sendRawTransaction', [raw])
-  await world.chain.mine(2)
-  await world.credit()
-  const elsewhere = `0x${'ab'.repeat(32)}` as Hash
-  await through({
-    minedTransaction: async (txHash) => {
-      const tx = await world.ctx.chain.minedTransaction(txHash)
-      return tx && { ...tx, blockHash: elsewhere }
-    },
-  }).payments()
-  assert.deepEqual(await refundOf(payment), before)
-  await world.payments()
-  const { hash: now } = await world.chain.block(before.number + 1)
-  assert.deepEqual(await refundOf(payment), { hash: now, number: before.number + 1, final: false })
-})
-
 test('refunds in followed blocks cost no request, on a chain that calls nothing final', async () => {
   const all = [await refunded(14), await refunded(15), await refunded(16)]
   const asked: unknown[] = []
@@ -251,50 +190,6 @@ test('one that vanishes is found out however many others wait on a chain without
   await through({ finalized: async () => null }).payments()
   assert.equal(await stateOf(payment), 'held')
   await world.pool`DELETE FROM refunds WHERE value_wei = 1`
-})
-
-test('one that vanishes counts as gone 64 blocks above its own block, not before', async () => {
-  const payment = await refunded(13)
-  const { hash, number } = await refundOf(payment)
-  await world.chain.reorg(1)
-  const { payments } = through({ finalized: async () => null })
-  await world.chain.mine(number + 63 - Number((await world.chain.block()).number))
-  await payments()
-  assert.notEqual((await world.chain.block(number)).hash, hash)
-  assert.equal(await stateOf(payment), 'refunded')
-  await world.chain.mine()
-  await payments()
-  assert.equal(await stateOf(payment), 'held')
-})
-
-test('one that fails in its new block is undone immediately', async () => {
-  const payment = await refunded(12)
-  const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
-    SELECT r.tx_hash AS hash FROM refunds r JOIN payments p ON p.ref = r.payment_ref WHERE p.tx_hash = ${payment}`
-  const raw = await world.raw(hash)
-  await world.chain.reorg(1)
-  await world.chain.rpc('anvil_setCode', [world.at(12), '0x5f5ffd'])
-  await world.chain.rpc('eth_sendRawTransaction', [raw])
-  await world.chain.mine()
-  await world.chain.rpc('anvil_setCode', [world.at(12), '0x'])
-  assert.equal(await world.succeeded(hash), false)
-  await world.payments()
-  assert.equal(await stateOf(payment), 'held')
-})
-
-test('one whose block is final is final, and is not checked again', async () => {
-  const payment = await refunded(8)
-  await world.chain.mine(MANY, 15)
-  await world.payments()
-  assert.equal((await refundOf(payment)).final, true)
-  const looked: Hash[] = []
-  const minedTransaction = (txHash: Hash) => {
-    looked.push(txHash)
-    return world.ctx.chain.minedTransaction(txHash)
-  }
-  await through({ minedTransaction }).payments()
-  assert.deepEqual(looked, [])
-  assert.equal(await stateOf(payment), 'refunded')
 })
 
 test('one that was final is checked again if the ledger rewinds below its block', async () => {

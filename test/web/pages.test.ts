@@ -29,7 +29,7 @@ const PAGES = {
   '/round/1': 'Round 1',
   '/node/1': 'Node 1',
   [`/address/${walletOf(1)}`]: /^Wallet 0x/,
-  [`/payment/${hashOf('pay 1')}`]: 'Node 1 is yours',
+  [`/payment/${hashOf('pay 1')}`]: 'Node 1 is minted',
   '/buy': 'Buy a node',
   '/buy/basic': /^Buy /,
   '/owner': 'My nodes',
@@ -156,6 +156,12 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/'))
     await page.getByText('The service cannot answer this right now.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1)
+    // Before the first round, no room is left for what rounds paid.
+    await page.route('**/api/distributions*', (route) => route.fulfill({ json: [] }))
+    await page.goto(at('/'))
+    await page.getByText('The first round comes when the first nodes are due.').first().waitFor()
+    await page.locator('.proof').waitFor({ state: 'detached' })
+    await page.locator('.tier .paid').first().waitFor({ state: 'hidden' })
     await page.close()
   })
 
@@ -224,10 +230,10 @@ describe('the pages', { skip: noBrowser }, () => {
     ;[status, assurance] = ['held', 'linked']
     await page.clock.fastForward(20_000)
     await page.getByText('Once you move one away, we mint this node automatically.').waitFor()
-    await page.getByText('Checked. The chain has not confirmed it yet.').waitFor()
+    await page.getByText('In a block that the chain has not confirmed yet.').waitFor()
     ;[status, assurance] = ['minted', 'proven']
     await page.clock.fastForward(20_000)
-    await page.getByText('Node 3 is yours').waitFor()
+    await page.getByText('Node 3 is minted').waitFor()
     await page.getByText('Proven by the hash of its block, which the contract has named.').waitFor()
     await page.close()
   })
@@ -285,7 +291,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await find('#3', 'Node 3')
     await find('Round 2', 'Round 2')
     await find(walletOf(1), /^Wallet/)
-    await find(hashOf('pay 1'), 'Node 1 is yours')
+    await find(hashOf('pay 1'), 'Node 1 is minted')
     await page.locator('summary', { hasText: 'Details' }).click()
     await page.getByText('Sold by').waitFor()
     const [round] = (await (await fetch(at('/api/distributions?limit=1'))).json()) as { id: number; txHash: string }[]

@@ -105,11 +105,12 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
       await page.locator('.held').getByText(sentenceOf(reason)).waitFor()
       await look(page)
     }
-    for (const state of ['refunded', 'dismissed'] as const) {
+    const { refunded, giveAddress: dismissed } = words.stopped
+    for (const [state, text] of Object.entries({ refunded, dismissed })) {
       const txHash = hashOf(state)
       await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state })
       await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
-      await page.locator('.notice').getByText(words.stopped[state]).waitFor()
+      await page.locator('.notice').getByText(text).waitFor()
       await look(page)
     }
     // All of them as a list.

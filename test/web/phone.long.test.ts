@@ -132,7 +132,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     const { url } = database
     database = await startPostgres({ dataDir: databaseDir, log: silentLog })
     assert.equal(database.url, url)
-    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByText(/Node \d+ is minted/).waitFor()
     await page.context().close()
   })
 

@@ -58,6 +58,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     const own = await installWallet(page, account, wellKnown.rpcUrl)
     await page.goto(`${service.url}/?ref=${code}`)
     await page.goto(`${service.url}/buy/basic`)
+    await page.getByText(`You came with the code ${code}.`).waitFor()
     await press(page, 'Connect a wallet')
     await press(page, WALLET_NAME)
     await page.getByText('All checks pass').waitFor()

@@ -47,6 +47,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
     await press(page, WALLET_NAME)
     await page.getByText('All checks pass').waitFor()
     for (let n = 1; n < quantity; n++) await press(page, 'One more')
+    await page.getByText(`${quantity} prices and gas need`).waitFor({ state: 'attached' })
   }
   async function openWallet(account: number, quantity: number, viewport = SIZES.desktop) {
     const page = await newPage(viewport)

@@ -62,9 +62,9 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
     await press(page, 'Pay 0.01 ETH')
     // The focus and the title follow the payment.
-    await page.locator('h2:focus', { hasText: 'Your payment' }).waitFor()
+    await page.locator('h1:focus', { hasText: 'Your payment' }).waitFor()
     await page.locator('h2:focus', { hasText: /Node \d+ is yours/ }).waitFor()
-    assert.equal(await page.title(), 'Minted · Buy Basic · Node Ledger')
+    assert.equal(await page.title(), 'Minted · Your payment · Node Ledger')
     const [, txHash = ''] = /\/buy\/basic\?tx=(0x[0-9a-f]{64})$/.exec(page.url()) ?? []
     assert.notEqual(txHash, '')
     await page.reload()
@@ -293,7 +293,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
     await field.fill(nothing)
     await press(page, 'Find it')
-    await page.getByText('This transaction will not become a node automatically.').waitFor()
+    await page.getByText('It buys no node.').waitFor()
   })
 
   test('a wallet whose payment would be held cannot pay, and sees why', async () => {
@@ -367,7 +367,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('Already paid?').click()
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await page.getByRole('button', { name: 'Find it' }).tap()
-    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByText(/Node \d+ is minted/).waitFor()
     await page.getByRole('link', { name: 'See the node' }).tap()
     const [node] = await wallet(14, wellKnown).nodesOf()
     await page.getByRole('heading', { level: 1, name: `Node ${node}` }).waitFor()

@@ -3,7 +3,7 @@
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import type { ChainReader, TransactionView, WatchedAddresses } from '../../ports/chain.ts'
+import type { ChainReader, MinedView, TransactionView, WatchedAddresses } from '../../ports/chain.ts'
 import { ChainFault, PartedFault, ProofFault, RpcFault } from '../../ports/faults.ts'
 import { noteFailed, type Soundness } from '../prove/sound.ts'
 import { mayPass } from '../rpc/absence.ts'
@@ -230,10 +230,11 @@ function isContradiction(error: unknown): boolean {
 }
 
 /** The transaction, if it is in a block and we know its outcome; otherwise null. */
-async function asMined(tx: TransactionView | null, blockAt: ChainReader['block']) {
+async function asMined(tx: TransactionView | null, blockAt: ChainReader['block']): Promise<MinedView | null> {
   if (tx === null || tx.blockNumber === null || tx.succeeded === null) return null
   const block = await blockAt(tx.blockNumber)
-  return block?.hash === tx.blockHash ? { ...tx, blockTime: block.time } : null
+  if (block === null || block.hash !== tx.blockHash) return null
+  return { ...tx, blockNumber: tx.blockNumber, blockHash: block.hash, succeeded: tx.succeeded, blockTime: block.time }
 }
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {

@@ -16,7 +16,8 @@ export const VIEWS: Readonly<Record<string, View>> = { export: { options: OUT, r
 async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, values, signal } = call
   const { out: path } = values
-  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: set its file with --out')
+  if (path === undefined && out.json)
+    throw new UsageError('--json: an export is CSV. Write it to a file with --out; --json then describes that file')
   return await withOperator(io, async (deps) => {
     const file = accepted(await exportLedger(deps, fieldsOf(call, OUT)), call)
     if (path === undefined) for await (const part of file.stream) await written(io, part)

@@ -57,10 +57,10 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       })
     }
     const plan = dryRun || !flags.has('yes') ? await outcomesOf(true) : null
-    const isAll = dryRun || plan?.every(({ refusal }) => refusal !== null)
+    const isPlanFinal = dryRun || plan?.every(({ refusal }) => refusal !== null)
     if (plan) out.say((await decisionsInWords(deps.pool, args.decision as Decision, plan)).join('\n'))
-    if (plan && !isAll) await mustAgree(call, QUESTIONS[args.decision as Decision])
-    return await report(call, plan && isAll ? plan : await outcomesOf(false), isAll === true)
+    if (plan && !isPlanFinal) await mustAgree(call, QUESTIONS[args.decision as Decision])
+    return await report(call, plan && isPlanFinal ? plan : await outcomesOf(false), isPlanFinal === true)
   })
 }
 
@@ -129,7 +129,7 @@ function summary(rows: readonly Row[]): string {
   )
 }
 
-/** Payments named one per row, by hash or row id. What follows a # is for people. Throws a UsageError with every bad line. */
+/** Payments named one per row, by hash or row id. What follows a # is for people. Throws a UsageError with the first 20 bad lines. */
 async function readNames(path: string): Promise<string[]> {
   const names: string[] = []
   const problems: string[] = []

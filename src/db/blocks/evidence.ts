@@ -1,5 +1,5 @@
-// What this ledger's blocks are worth as evidence: its mode, from which block on, and who set it. The first run that follows finds the mode. After
-// that only a person changes it; no answer of a provider does.
+// What this ledger's blocks are worth as evidence: its mode, from which block on, and who set it. The first run finds the mode before it reads
+// blocks. After that only a person changes it; no answer of a provider does.
 import type { EvidenceMode } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { readState, writeAudit, writeState } from '../core/state.ts'
@@ -18,10 +18,10 @@ export async function readMode(sql: Sql): Promise<ModeInForce | null> {
   return row ?? null
 }
 
-/** True if each followed block is proven. */
+/** True if the blocks that are followed now must be proven. Those before `fromBlock` of the mode may not be. */
 export const isProven = async (sql: Sql): Promise<boolean> => (await readMode(sql))?.mode === 'proven'
 
-/** A block after which all followed blocks have a header that we recomputed; null while we do not require that. */
+/** The last block before those whose headers we recompute; null while we do not require that. */
 export async function headersProvenFrom(sql: Sql): Promise<number | null> {
   const inForce = await readMode(sql)
   return inForce?.mode === 'proven' ? inForce.fromBlock - 1 : null
@@ -47,7 +47,16 @@ export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = nu
   await writeAudit(sql, { actor: by, action: 'evidenceSet', detail, requestId })
 }
 
-/** Notes that blocks up to this one must be read whole, because a provider left something out of one: each receipt, and each transaction's sender. */
-export async function noteReadWhole(sql: Sql, upTo: number): Promise<void> {
+/** Sets the mode of a ledger that has none. @returns the mode in force: another instance may have set one meanwhile. Run in a transaction. */
+export async function setFirstMode(sql: Sql, mode: EvidenceMode): Promise<EvidenceMode> {
+  await sql`LOCK TABLE evidence_modes IN SHARE ROW EXCLUSIVE MODE`
+  const inForce = await readMode(sql)
+  if (inForce) return inForce.mode
+  await setMode(sql, mode, { by: 'pass' })
+  return mode
+}
+
+/** From now on blocks up to this one are read with each receipt and each sender, because a provider left something out of one. */
+export async function requireWholeReads(sql: Sql, upTo: number): Promise<void> {
   await writeState(sql, 'read_whole_to', Math.max(upTo, (await readState(sql, 'read_whole_to')) ?? 0))
 }

@@ -53,9 +53,9 @@ export async function passFinished(
     WHERE name = ${name}`
 }
 
-/** Seconds since a pass last began; null if it has never run. */
-export async function secondsSincePass(sql: Sql, name: string): Promise<number | null> {
+/** Seconds since a pass last began; Infinity if it has never run. */
+export async function secondsSincePass(sql: Sql, name: string): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
     SELECT extract(epoch FROM clock_timestamp() - started_at)::float8 AS seconds FROM passes WHERE name = ${name}`
-  return row?.seconds ?? null
+  return row?.seconds ?? Infinity
 }

@@ -50,7 +50,7 @@ export async function readSale(sql: Sql, block: bigint): Promise<object | null> 
     fromBlock: one.fromBlock,
     fromAt: isoOf(one.fromTime),
   }))
-  // Those not in force yet, too: a payment to one of them is a sale.
+  // We also list wallets that are not in force yet, because a payment to one of them is a sale.
   const wallets = (await readPaymentWallets(sql))
     .filter(({ watchedFrom }) => watchedFrom <= blockNumber)
     .map(({ wallet: address, fromBlock, fromTime, stolen, graceSec, closedBlock }) => {

@@ -110,21 +110,25 @@ const GWEI = 10n ** 9n
 
 /** The overview's first look: what a node earned, room for its bars, and who sells. */
 function heroOf(head: string, facts: ShopFacts | null): string {
-  const [last] = facts?.rounds ?? []
   const prices = (facts?.tiers ?? []).filter(isBuyable)
   const [cheapest] = prices.toSorted((a, b) => (BigInt(a.priceWei) < BigInt(b.priceWei) ? -1 : 1))
-  const turn = cheapest && facts ? lastTurnOf(cheapest, facts) : undefined
-  const perNode = turn ? BigInt(turn.amountWei) : last ? BigInt(last.totalWei) / BigInt(last.nodeCount) : 0n
-  const earned = turn && cheapest ? filled(overview.earnedIn, { tier: escapeHtml(cheapest.label) }) : overview.earned
-  const often = facts?.everySec ? `${filled(overview.often, { span: spanOf(facts.everySec) })} · ` : ''
-  const reward =
-    facts && last
-      ? `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-        `<p>${earned}</p><p class="note">${often}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>`
-      : ''
   const from = cheapest ? filled(overview.from, { amount: etherOf(cheapest.priceWei, PRICE_FIGURES) }) : ''
   const button = `<p class="buttons"><a class="button main big" href="/buy">${overview.buy}${from}</a><span class="note">${escapeHtml(sellerIn(facts))}</span></p>`
-  return `<div class="hero">${head}${button}${reward}<section class="proof"><div class="bleed"></div><p class="bar"></p></section></div>`
+  return `<div class="hero">${head}${button}${facts ? earnedOf(facts, cheapest) : ''}</div>`
+}
+
+function earnedOf(facts: ShopFacts, cheapest: ShownTier | undefined): string {
+  const [last] = facts.rounds
+  if (!last) return `<p class="yield lead">${ledger.rounds.first}</p>`
+  const turn = cheapest && lastTurnOf(cheapest, facts)
+  const perNode = turn ? BigInt(turn.amountWei) : BigInt(last.totalWei) / BigInt(last.nodeCount)
+  const earned = turn && cheapest ? filled(overview.earnedIn, { tier: escapeHtml(cheapest.label) }) : overview.earned
+  const often = facts.everySec ? `${filled(overview.often, { span: spanOf(facts.everySec) })} · ` : ''
+  return (
+    `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
+    `<p>${earned}</p><p class="note">${often}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>` +
+    '<section class="proof"><div class="bleed"></div><p class="bar"></p></section>'
+  )
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
@@ -174,8 +178,9 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
     etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
   )
   const range = least === most ? least : filled(shop.fromTo, { least, most })
-  const latest = last ? filled(shop.last, { amount: last }).replaceAll('latest>', 'span>') : ''
-  return filled(shop.mayPay, { range, than: thanOf(tier, facts) }) + latest.replace('<span>', '<span class="latest">')
+  const than = thanOf(tier, facts)
+  const latest = last ? `<span class="latest">${than && ' · '}${filled(shop.last, { amount: last })}</span>` : ''
+  return `${filled(shop.mayPay, { range })}<span>${than}${latest}</span>`
 }
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
@@ -186,7 +191,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
     : `<p class="notice">${isBuyable(tier) ? buy.notOnSale : standsOf(tier)}</p>`
-  return `<div class="selling">${thing}<section class="card"><header><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+  return `<div class="selling">${thing}<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */

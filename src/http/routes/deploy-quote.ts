@@ -13,7 +13,8 @@ import { type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Query } from '../edge/guards.ts'
-import { isRefusal, type Refusal, refuse, refuseUnopened } from '../refusals.ts'
+import { cachedResponseOf } from '../edge/memo.ts'
+import { isRefusal, noneIfRefused, type Refusal, refuse, refuseUnopened } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -25,44 +26,38 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
   handle: async ({ query }) => {
-    const { quoteTier } = deps.settings
     const requestedTier = parseTier(query)
     if (isRefusal(requestedTier)) return requestedTier
-    const tierId = requestedTier ?? quoteTier
-    const quote = await cached(`quote ${tierId ?? ''}`, 30, () =>
-      queryReplica((sql) => readQuoteNow(sql, tierId, deps)),
-    )
-    return quote ?? whyNone(queryReplica, { asked: requestedTier, quoteTier })
+    const read = () => queryReplica((sql) => readQuoteNow(sql, requestedTier, deps))
+    const key = `quote ${requestedTier ?? deps.settings.quoteTier ?? ''}`
+    const quote = await cached(key, 30, async () => noneIfRefused(await read()))
+    if (quote !== null) return quote
+    // Read again, because we cache no refusal. A tier may have opened meanwhile: then this is its quote.
+    const answer = await read()
+    return isRefusal(answer) ? answer : cachedResponseOf(answer)
   },
 })
 
-/** Why there is no quote: of the named tier, else of the default one. */
-async function whyNone(
-  queryReplica: Tools['queryReplica'],
-  { asked, quoteTier }: { asked: string | null; quoteTier: string | null },
-): Promise<Refusal> {
-  if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
-  if (!(await queryReplica(hasTerms))) return refuse('noTerms')
-  const offer = await queryReplica((sql) => readOffer(sql, asked ?? quoteTier))
-  const why = offer && whyNotNow(offer)
-  if (why === 'tierNotOpen') return refuseUnopened(offer?.awaits ?? null)
-  if (why && why !== 'closed') return refuse(why)
-  if (asked !== null) return refuse('unknownTier')
-  return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
-}
-
-/** The quote for a tier, or for the first on sale; null if there is none now. */
+/** The quote for a tier; if none is named, for the default one, else the first on sale. A refusal that says why there is none now. */
 export async function readQuoteNow(
   sql: Sql,
   requestedTier: string | null,
   deps: Pick<HttpDeps, 'operator' | 'settings'>,
 ) {
-  const offer = await readOffer(sql, requestedTier)
+  const { quoteTier, chainId } = deps.settings
   const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
   const contractWallets = await modeIn(sql, nextBlock, deps)
-  if (offer === null || whyNotNow(offer) !== null) return null
+  const offer = await readOffer(sql, requestedTier ?? quoteTier)
+  if (isRefusal(offer)) return offer
+  const why = offer && whyNotNow(offer)
+  if (why === 'tierNotOpen') return refuseUnopened(offer?.awaits ?? null)
+  if (offer === null || why === 'closed') {
+    if (requestedTier !== null) return refuse('unknownTier')
+    return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
+  }
+  if (why !== null) return refuse(why)
   const { priceWei, paymentAddress, tierId } = offer
-  return { priceWei, paymentAddress, chainId: deps.settings.chainId, tierId, contractWallets }
+  return { priceWei, paymentAddress, chainId, tierId, contractWallets }
 }
 
 /** Who may buy by an inner call in a future block. If only one provider could report the call and the operator does not trust it, no contract may. */
@@ -91,10 +86,11 @@ async function whyWait(sql: Sql): Promise<Wait | null> {
   return (await readMending(sql)) ? 'mending' : null
 }
 
-/** The offer to quote: the named tier. If none is named, the first tier on sale. Null if there is none. */
+/** The offer to quote: the named tier; if none is named, the first tier on sale. Null if there is none; a refusal if nothing can be sold yet. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
-  if (paymentAddress === null || !(await hasTerms(sql))) return null
+  if (paymentAddress === null) return refuse('noPaymentAddress')
+  if (!(await hasTerms(sql))) return refuse('noTerms')
   const offer = await readQuote(sql, tierId)
   return offer && { ...offer, paymentAddress, waits: await whyWait(sql) }
 }

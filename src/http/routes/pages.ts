@@ -19,6 +19,7 @@ import { cachedResponseOf, createMemo } from '../edge/memo.ts'
 import { styleSource, withAccent } from '../pages/accent.ts'
 import { CHECKOUT, escapeHtml, SHOPS, type ShopFacts, topOf } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
+import { noneIfRefused } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 import { readQuoteNow } from './deploy-quote.ts'
@@ -187,7 +188,7 @@ const readShopFacts = async (tools: Tools, { id = '' }: Params): Promise<ShopFac
       tiers: (await readTiers(sql)).tiers,
       rounds: fewOf(await readDistributions(sql, ROUNDS_MAX)),
       stats: await readStats(sql),
-      quote: tierId === null ? null : await readQuoteNow(sql, tierId, deps),
+      quote: tierId === null ? null : noneIfRefused(await readQuoteNow(sql, tierId, deps)),
       everySec: await readIntervalSec(sql),
     })).catch(noneWhileAway),
   ])

@@ -4,15 +4,13 @@
 import { readHashes } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { TransactionView } from '../../ports/chain.ts'
+import type { MinedView } from '../../ports/chain.ts'
 import type { ChainRead } from '../../ports/contexts.ts'
 import { type OperatorRefusal, refuseAct } from '../act.ts'
 
-/** A successful transaction in a canonical block. */
-export interface MinedTransaction extends TransactionView {
+/** A successful transfer or call in a canonical block. */
+export interface MinedTransaction extends MinedView {
   to: Address
-  blockNumber: number
-  blockHash: Hash
 }
 
 const whoSaw = ({ chain }: ChainRead) =>
@@ -25,13 +23,12 @@ export async function readMined(
   txHash: Hash,
 ): Promise<MinedTransaction | OperatorRefusal> {
   const tx = await deps.chain.minedTransaction(txHash)
-  const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
-  if (!tx || blockNumber === null || blockHash === null || succeeded === null)
-    return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
-  if ((await deps.chain.block(blockNumber))?.hash !== blockHash) return takenBack(what)
-  if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: it paid nothing.`)
+  if (!tx) return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
+  const { to } = tx
+  if ((await deps.chain.block(tx.blockNumber))?.hash !== tx.blockHash) return takenBack(what)
+  if (!tx.succeeded) return refuseAct('invalid', `The ${what} failed on chain: it paid nothing.`)
   if (to === null) return refuseAct('invalid', `The ${what} creates a contract, so it is no transfer.`)
-  return { ...tx, to, blockNumber, blockHash }
+  return { ...tx, to }
 }
 
 /**

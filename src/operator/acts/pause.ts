@@ -31,11 +31,12 @@ export const pause = defineAct({
   examples: ['pause --reason "the treasury moves" --yes'],
   fields: { reason: field.REASON },
   asks: 'Stop crediting, until "node-ledger resume"?',
-  otherwise: 'Crediting goes on.',
+  otherwise: 'Crediting continues.',
   change: setPaused(true),
   preview: ({ changed }) =>
     changed ? 'No round is sent. Turns that fall due are paid after the pause.' : 'Crediting is paused already.',
-  says: ({ changed }) => (changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.'),
+  says: ({ changed }) =>
+    changed ? 'Crediting is paused. The service still accepts payments and mints.' : 'Crediting was paused already.',
 })
 
 export const resume = defineAct({
@@ -48,7 +49,7 @@ export const resume = defineAct({
     changed
       ? 'Rounds are sent again. Turns that were missed are paid one after the other.'
       : 'Crediting is not paused.',
-  says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
+  says: ({ changed }) => (changed ? 'Crediting continues.' : 'Crediting was not paused.'),
 })
 
 /** What happens once a halt is cleared, by its reason. */
@@ -58,7 +59,8 @@ const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
     'Unless the provider was wrong, the passes will halt again, because a ledger cannot be rewound so far. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   mintedTwice:
     'Unless the provider was wrong, the passes will halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  unproven: 'The passes then believe that part of blocks without proof, until it can be proven again.',
+  unproven:
+    'Unless the provider was wrong, or a newer version can prove such blocks, the passes will halt again. "node-ledger evidence set agreed" goes on without proof.',
   pastFinalized: 'The passes then follow the current chain, and undo what is no longer on it.',
 }
 

@@ -31,15 +31,9 @@ export async function watchBudget(
 ): Promise<void> {
   const before = await readState(ctx.pool, 'budget')
   const spentBudget = mintAnswer === undefined ? (before?.spent ?? null) : mintAnswer
-  const since = await secondsSincePass(ctx.pool, 'budget')
   const isKnown = before !== null && before.nodes >= FEW_NODES && before.spent === spentBudget
-  if (
-    since !== null &&
-    since < EVERY_SEC &&
-    isKnown &&
-    !(await hasOwnerActs(ctx.pool, cursor.number - AFTER_ACT_BLOCKS))
-  )
-    return
+  const isFresh = isKnown && (await secondsSincePass(ctx.pool, 'budget')) < EVERY_SEC
+  if (isFresh && !(await hasOwnerActs(ctx.pool, cursor.number - AFTER_ACT_BLOCKS))) return
   await passStarted(ctx.pool, 'budget')
   try {
     const [budget, bounds, need] = await Promise.all([

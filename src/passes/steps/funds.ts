@@ -31,8 +31,7 @@ type FundsContext = LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules 
 /** Checks if the last check is long enough ago. */
 export async function watchFunds(ctx: FundsContext): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
-  const since = await secondsSincePass(ctx.pool, 'funds')
-  if (since !== null && since < EVERY_SEC) return
+  if ((await secondsSincePass(ctx.pool, 'funds')) < EVERY_SEC) return
   await passStarted(ctx.pool, 'funds')
   try {
     await lookAtBoth(ctx)

@@ -1,7 +1,6 @@
 // Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide on one
 // payment after the other, and stores verdicts with their evidence. An accepted payment takes its place before the next one is judged.
 import { inTransaction } from '../../db/core/sql.ts'
-import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
 import type { Payment } from '../../db/payments/rows.ts'
 import type { TierUse } from '../../db/payments/wallet-use.ts'
@@ -46,10 +45,7 @@ export async function judgePage(
         MOVE_OF[verdict],
         group.map(({ row }) => row),
       )
-    const sales = facts.sales()
-    await tellScarce(sql, basis.versions, sales)
-    // Cached answers depend only on sales.
-    if (sales.length > 0) await notifyLedgerChanged(sql)
+    await tellScarce(sql, basis.versions, facts.sales())
     failpoint('judge.storing')
     return pageDecisions
   })

@@ -31,7 +31,7 @@ export async function trySigning(role: AccountRole, sender: SignerAccount): Prom
 }
 
 /**
- * Runs `body` with a signer account that records its signatures, and stores the result. If a signer is on record as down, every run tries it even if
+ * Runs `body`, watches whether the account signs and still has its role, and stores both findings. If a signer is on record as down, every run tries it even if
  * there is nothing to sign, so that we notice when it works again.
  */
 export async function withSigner<T>(
@@ -122,7 +122,7 @@ async function note(
   ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }
 
-/** Records that the signer works. Reports a recovery once it has lasted. */
+/** Records that the signer did not fail. Reports a recovery once it has lasted. */
 async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return

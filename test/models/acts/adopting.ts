@@ -9,6 +9,8 @@
 //   higher one they name may change meanwhile, because the key may be used again. Only at the end must they agree on it.
 // - What is adopted is their nonce at the followed block, because the ledger has yet to follow later transactions (`sender_bases`). It is sent with in the next run.
 // - A block on a fork that is gone counts for nothing.
+// - A run asks the other providers only if the first one names another nonce than followed blocks explain.
+// - If another instance has followed on meanwhile, nothing is adopted and no key begins: the next run sees the new block.
 // - A key that is new to the ledger begins with the nonce on which providers agree at the followed block.
 
 export type Answers = (number | null)[]
@@ -20,11 +22,21 @@ export interface Run {
   latest: Answers
   /** The nonce that a provider proves of the followed block; null if none does. */
   proven: number | null
+  /** Whether the followed block is still the ledger's. */
+  isCurrent: boolean
 }
 export interface Account {
   /** What followed blocks explain; null before the first run that knew. */
   known: number | null
   aheadSince: number | null
+}
+export interface Result {
+  /** The nonce to send with, and the one that providers have reached; null if nothing may be sent. */
+  reading: { next: number; now: number } | null
+  /** Whether the run asked the other providers. */
+  askedAll: boolean
+  /** What is reported. */
+  told: { action: 'nonceAhead' | 'nonceTakenOver'; detail: object }[]
 }
 
 const WAIT_BLOCKS = 64
@@ -38,22 +50,28 @@ export function agreed(answers: Answers): number | null {
   return first
 }
 
-/** The nonce to send with; null if nothing may be sent. */
-export function run(account: Account, { height, atFollowed, latest, proven }: Run): number | null {
-  if (account.known === null) account.known = agreed(atFollowed) ?? proven
-  if (account.known === null) return null
+/** A run in which at least one provider answers. */
+export function run(account: Account, { height, atFollowed, latest, proven, isCurrent }: Run): Result {
+  if (account.known === null && isCurrent) account.known = agreed(atFollowed) ?? proven
+  if (account.known === null) return { reading: null, askedAll: false, told: [] }
   const { known } = account
   const said = latest.filter((one) => one !== null)
-  if (said.length === 0) return null
-  if (said.some((one) => one <= known)) {
+  const askedAll = said[0] !== known
+  const now = said.includes(known) ? known : Math.min(...said)
+  if (now <= known) {
     account.aheadSince = null
-    return known
+    return { reading: { next: known, now }, askedAll, told: [] }
   }
-  if (account.aheadSince === null || account.aheadSince > height) account.aheadSince = height
+  const told: Result['told'] = []
+  if (account.aheadSince === null || account.aheadSince > height) {
+    account.aheadSince = height
+    told.push({ action: 'nonceAhead', detail: { said: now, known, sinceBlock: height, takeOver: false } })
+  }
   const nonce = agreed(atFollowed)
-  if (height - account.aheadSince >= WAIT_BLOCKS && nonce !== null && nonce > known) {
+  if (height - account.aheadSince >= WAIT_BLOCKS && nonce !== null && nonce > known && isCurrent) {
     account.known = nonce
     account.aheadSince = null
+    told.push({ action: 'nonceTakenOver', detail: { nonce, known, displaced: 0 } })
   }
-  return null
+  return { reading: null, askedAll, told }
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { readCursor } from '../../../src/db/blocks/blocks.ts'
 import { poolWithin } from '../../../src/db/core/sql.ts'
 import { HaltFault } from '../../../src/follower/halt.ts'
-import { asMintedTwice, MintedTwiceFault, takeBackMint } from '../../../src/follower/minted-twice.ts'
+import { asMintedTwice, MintedTwiceFault, rewindBeforeMint } from '../../../src/follower/minted-twice.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -77,7 +77,7 @@ test('a node that is minted again takes the ledger back once, or halts it', asyn
       const ctx = { pool: poolWithin(sql), log: silentLog, rules: { startBlock: 0 } }
       const cursor = given.hasCursor ? await readCursor(sql) : null
       const fault = new MintedTwiceFault(mints as never, null)
-      const error = await takeBackMint(ctx as never, fault, cursor).catch((thrown: unknown) => thrown)
+      const error = await rewindBeforeMint(ctx as never, fault, cursor).catch((thrown: unknown) => thrown)
       const [state] = await sql`
         SELECT block_number AS to, mending_to AS mending, (SELECT max(concat_ws(' ', actor, action, subject)) FROM audit
           WHERE detail ? 'toBlock') AS said FROM cursors, ledger_state`

@@ -79,7 +79,7 @@ const marks: Record<string, Machine> = {
     ],
     (state) => model.modeInForce(state),
   ),
-  readWhole: of(height, evidence.noteReadWhole, (state, upTo) => {
+  readWhole: of(height, evidence.requireWholeReads, (state, upTo) => {
     const known = model.value<number>(state, 'read_whole_to')
     model.write(state, 'read_whole_to', known === null || upTo > known ? upTo : known)
   }),

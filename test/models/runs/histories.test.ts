@@ -1,13 +1,12 @@
-// How far a run may go while providers' histories differ: src/follower/histories.ts finds what the second reading finds, over several runs.
+// How far a run may go while providers' histories differ: src/follower/histories.ts finds, notes and reports what the second reading does, over several runs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { readParted } from '../../../src/db/blocks/parted.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { compareHistories } from '../../../src/follower/histories.ts'
+import { compareHistories, partedInWords } from '../../../src/follower/histories.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
-import { at, openTables, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, noticesIn, openTables, recording, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './histories.ts'
 
@@ -18,107 +17,138 @@ before(async () => {
 after(() => tables.close())
 
 const [OLDEST, CURSOR] = [10, 30]
-const blockOf = (number: number, salt = 0) => ({
-  ...{
-    number,
-    hash: word(salt + number),
-    parentHash: word(salt + number - 1),
-    time: 1_000 + number,
-    prevrandao: word(0),
-  },
-})
+const GENESIS = word(1)
 const ROWS = {
   cursors: [{ name: 'follow', block_number: CURSOR, block_hash: word(CURSOR), block_time: 1_000 + CURSOR }],
-  blocks: Array.from({ length: CURSOR - OLDEST + 1 }, (_, i) => {
-    const { number, hash, parentHash, time, prevrandao } = blockOf(OLDEST + i)
-    return { number, hash, parent_hash: parentHash, time, prevrandao }
-  }),
+  ledger_state: [{ chain_id: 1, genesis_hash: GENESIS, factory: account(1), start_block: 1, started_at: 'now' }],
 }
+const blockOf = (branch: model.Branch, number: number) => ({
+  ...{ number, hash: model.hashAt(branch, number), parentHash: model.hashAt(branch, number - 1), time: 1_000 + number },
+  prevrandao: word(0),
+})
 
 /** A provider as the code sees it, and those that it asks last from now on. */
-function readerOf({ head, fork, isSilent }: model.Provider, index: number, last: Set<number>) {
-  const salt = fork && 1_000_000 * (fork.name === 'a' ? 1 : 2) + 1_000 * fork.from
-  const block = (number: number) => blockOf(number, salt && number >= (fork?.from ?? 0) ? salt : 0)
+function readerOf(one: model.Provider, n: number, last: Set<number>) {
+  const { head, branch, isSilent, isPruned, stray } = one
   const answer = <T>(found: T) => {
     if (isSilent) throw new ChainFault('silent')
     return found
   }
   return {
-    host: `host ${index}`,
-    distrust: () => last.add(index),
-    block: async (number: number) => answer(number > head ? null : block(number)),
-    head: async () => answer(block(head)),
+    host: `host ${n}`,
+    distrust: () => last.add(n),
+    // By its id, or by its first block.
+    chainId: async () => answer(stray && n % 2 === 0 ? 2 : 1),
+    block: async (number: number) => {
+      if (number === 0) return answer({ hash: stray ? word(2) : GENESIS })
+      return answer(number > head || (isPruned && number < head) ? null : blockOf(branch, number))
+    },
+    head: async () => answer(blockOf(branch, head)),
   }
 }
 
+const often = <T>(usual: T, ...others: T[]) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, fc.constantFrom(usual, ...others))
+
+const branch = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<model.Branch>(null) },
+  // Some share a fork.
+  { weight: 2, arbitrary: fc.constant<model.Branch>({ from: 20, name: 'a' }) },
+  fc.record({ from: fc.constantFrom(5, 10, 11, 18, 19, 20, 30, 31), name: fc.constantFrom('a', 'b') }),
+)
 const provider: fc.Arbitrary<model.Provider> = fc.record({
-  head: fc.constantFrom(8, 12, 20, 29, 30, 30, 30, 31),
-  fork: fc.oneof(
-    fc.constant(null),
-    // Providers that share a fork.
-    fc.constant({ from: 20, name: 'a' }),
-    fc.record({ from: fc.constantFrom(5, 10, 11, 19, 20, 30, 31), name: fc.constantFrom('a', 'b') }),
-  ),
-  isSilent: fc.constantFrom(false, false, false, false, true),
+  head: fc.constantFrom(8, 12, 19, 20, 29, 30, 30, 30, 31),
+  branch,
+  isSilent: often(false, true),
+  isPruned: often(false, true),
+  stray: often(false, true),
 })
-const runs = fc
-  .integer({ min: 1, max: 4 })
-  .chain((count) =>
-    fc.array(fc.array(provider, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 4 }),
-  )
+const runs = fc.array(
+  fc.record({
+    providers: fc
+      .constantFrom(1, 2, 2, 3, 3, 3, 4)
+      .chain((count) => fc.array(provider, { minLength: count, maxLength: count })),
+    branch: often<model.Branch>(null, { from: 20, name: 'a' }, { from: 12, name: 'b' }),
+    oldest: often(OLDEST, 15, 21),
+    apartSec: fc.constantFrom(0, 110, 120),
+    calmSec: fc.constantFrom(0, 590, 600, 600),
+  }),
+  { minLength: 1, maxLength: 4 },
+)
 
-const CTX = { rules: { rewindsToShorterChain: false }, log: silentLog }
+/** The trouble that an earlier difference left. */
+const former = fc.constantFrom<model.State['trouble']>('none', 'none', 'calm', 'lasts')
 
-/** One run of both readings, on what the run before has noted. @returns what this one notes. */
-async function runBoth(sql: Sql, providers: model.Provider[], former: model.Difference | null) {
-  const last = new Set<number>()
-  const chain = { providers: providers.map((one, index) => readerOf(one, index, last)) }
-  const cursor = { number: CURSOR, hash: word(CURSOR), time: 1_000 + CURSOR }
-  const found = await compareHistories({ ...CTX, pool: poolWithin(sql), chain } as never, cursor as never)
-  const expected = model.compare(providers, former, { oldest: OLDEST, cursor: CURSOR })
-  const noted = await readParted(sql)
-  assert.deepEqual(noted && { agreed: noted.agreed.number, stops: noted.stops }, expected, 'on record')
-  assert.deepEqual(found, expected?.stops ? { number: expected.agreed, hash: word(expected.agreed) } : null)
-  // Those that two others outvote come last; of two that differ, none does.
-  if (providers.length === 2) assert.equal(last.size, 0)
-  return expected
+/** What happens to the ledger before a run. */
+async function moveOn(sql: Sql, { branch, oldest, apartSec, calmSec }: model.Run): Promise<void> {
+  const blocks = Array.from({ length: CURSOR - oldest + 1 }, (_, n) => blockOf(branch, oldest + n))
+  const rows = JSON.stringify(blocks)
+  await sql`DELETE FROM blocks`
+  await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
+    SELECT number, hash, "parentHash", time, prevrandao FROM jsonb_to_recordset(${rows}::text::jsonb)
+      AS r(number bigint, hash text, "parentHash" text, time bigint, prevrandao text)`
+  await sql`UPDATE troubles SET value = value || jsonb_build_object('since', iso(clock_timestamp() - make_interval(secs => ${apartSec})))
+    WHERE name = 'parted'`
+  await sql`UPDATE troubles SET value = value || jsonb_build_object('calmSince', clock_timestamp() - make_interval(secs => ${calmSec}))
+    WHERE name = 'trouble parted' AND value ? 'calmSince'`
 }
+
+/** One run of both readings. */
+async function runBoth(sql: Sql, state: model.State, given: model.Run): Promise<void> {
+  await moveOn(sql, given)
+  const last = new Set<number>()
+  const [told, before, sent]: [number, number, string[]] = [state.told.length, state.changes, []]
+  const chain = { providers: given.providers.map((one, n) => readerOf(one, n, last)) }
+  const cursor = { number: CURSOR, hash: model.hashAt(given.branch, CURSOR), time: 1_000 + CURSOR }
+  const ctx = { rules: { rewindsToShorterChain: false }, log: silentLog, pool: recording(sql, sent), chain }
+  const agreed = await compareHistories(ctx as never, cursor as never)
+  const expected = model.run(state, given)
+  assert.deepEqual({ agreed, last: [...last].toSorted() }, expected)
+  const [row] = await sql`
+    SELECT (SELECT value - 'since' FROM troubles WHERE name = 'parted') AS difference,
+      (SELECT value ? 'calmSince' FROM troubles WHERE name = 'trouble parted') AS "isCalm",
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('action', action, 'subject', subject, 'detail', detail - 'since') ORDER BY id), '[]')
+        FROM audit) AS told`
+  const { difference, trouble, changes } = state
+  const isCalm = trouble === 'none' ? null : trouble === 'calm'
+  assert.deepEqual({ ...row, changes: before + noticesIn(sent) }, { difference, isCalm, told: state.told, changes })
+  if (state.told.length > told) met.told += 1
+  met[difference ? (difference.stops ? 'stops' : 'goesOn') : 'agrees'] += 1
+}
+
+const met = { stops: 0, goesOn: 0, agrees: 0, told: 0 }
 
 test('a run works up to the common block, and two providers of our blocks end a difference', async () => {
-  const met = { stops: 0, goesOn: 0, ends: 0 }
-  const compare = async (drawn: model.Provider[][]) => {
-    await tables.within(ROWS, async (sql) => {
-      let noted: model.Difference | null = null
-      for (const providers of drawn) {
-        const former: model.Difference | null = noted
-        noted = await runBoth(sql, providers, former)
-        if (noted) met[noted.stops ? 'stops' : 'goesOn'] += 1
-        else if (former) met.ends += 1
-      }
+  const compare = async (trouble: model.State['trouble'], drawn: Omit<model.Run, 'cursor'>[]) => {
+    const state: model.State = { difference: null, trouble, told: [], changes: 0 }
+    const value = trouble === 'calm' ? `{"calmSince": "${at(0)}"}` : '{}'
+    const troubles = trouble === 'none' ? [] : [{ name: 'trouble parted', value }]
+    await tables.within({ ...ROWS, troubles }, async (sql) => {
+      for (const one of drawn) await runBoth(sql, state, { ...one, cursor: CURSOR })
     })
   }
-  await fc.assert(fc.asyncProperty(runs, compare), { numRuns: cases(300) })
+  await fc.assert(fc.asyncProperty(former, runs, compare), { numRuns: cases(200) })
   assert.ok(Math.min(...Object.values(met)) >= cases(5), JSON.stringify(met))
 })
 
-test('a difference is reported after twelve blocks or two minutes, once, never on our own chain', async () => {
+test('on our own chain no history is compared', async () => {
+  const providers = [null, { from: 20, name: 'a' }].map((one, n) =>
+    readerOf({ head: CURSOR, branch: one, isSilent: false, isPruned: false, stray: false }, n, new Set()),
+  )
   await tables.within(ROWS, async (sql) => {
-    const run = async (from: number, rewindsToShorterChain = false) => {
-      const readers = [null, { from, name: 'a' }].map((fork) => ({ head: CURSOR, fork, isSilent: false }))
-      const chain = { providers: readers.map((one, index) => readerOf(one, index, new Set())) }
-      const ctx = { ...CTX, pool: poolWithin(sql), chain, rules: { rewindsToShorterChain } }
-      await compareHistories(ctx as never, { number: CURSOR, hash: word(CURSOR), time: 1_030 } as never)
-      return (await sql`SELECT FROM audit`).count
-    }
-    assert.equal(await run(20, true), 0)
-    assert.equal(await readParted(sql), null)
-    assert.equal(await run(20), 0, 'eleven blocks')
-    await sql`UPDATE troubles SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 119)}"}`}::text::jsonb WHERE name = 'parted'`
-    assert.equal(await run(20), 0)
-    await sql`UPDATE troubles SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 121)}"}`}::text::jsonb WHERE name = 'parted'`
-    assert.equal(await run(20), 1)
-    assert.equal(await run(19), 1)
-    await sql`DELETE FROM troubles`
-    assert.equal(await run(19), 2, 'twelve blocks')
+    const ctx = { rules: { rewindsToShorterChain: true }, log: silentLog, pool: poolWithin(sql), chain: { providers } }
+    assert.equal(await compareHistories(ctx as never, { number: CURSOR, hash: word(CURSOR) } as never), null)
+    assert.equal((await sql`SELECT FROM troubles`).count, 0)
+  })
+})
+
+test('a difference says which provider contradicts whom, and up to where the service goes on', () => {
+  const difference = { number: 9, ours: '0x1', theirs: '0x2', host: 'a', agreed: { number: 7, hash: '0x3' } }
+  const says = 'a has 0x2 as block 9, and the ledger has 0x1, as'
+  const words = (beside: string[], stops: boolean) => partedInWords({ ...difference, beside, stops } as never)
+  assert.deepEqual(words(['b', 'c'], false), { says: `${says} b and c has`, todo: 'Remove a from RPC_URL.' })
+  assert.deepEqual(words([], true), {
+    says: `${says} no provider now has: nothing above block 7 is sold, minted or credited`,
+    todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.',
   })
 })

@@ -7,6 +7,9 @@
 // - Cohorts are opened only if a payment lacks one, or if there is nothing to mint. Openings go first, in a transaction of their own.
 // - While turns stay due for an unknown time, nodes of a tier share the cohort whose turn is farthest. Of several that take nodes, the first does.
 // - A call that the chain would not take whole is halved. An opening that would fail leaves the mint, and a lost role leaves nothing.
+// - A run asks the contract for its distributor only if turns may be skipped for a payment that waits, and before a call if turns are not delayed anyway.
+// - A mint of which one payment has changed since is not stored, nor is its transaction.
+// - If payments of tiers without a cohort fill a mint, as many of the other tiers are sought behind them.
 
 export const [INTERVAL, SLOT, NOW, AWAITED_SEC, SETTLED] = [120, 60, 1_000_045, 300, 100]
 
@@ -33,18 +36,26 @@ export interface Plan {
   differ: boolean
   trustsOne: boolean
   budget: { nodes: number; cohorts: number }
+  /** The payment that is held, or gone, when a mint has just been signed; null if none is. */
+  changed: number | null
   /** What the chain answers to each call. */
   answer: { openCohorts: Answer; mint: Answer }
 }
-export type Answer = 'reverts' | 'roleLost' | 'overGasCap'
+export type Answer = 'reverts' | 'roleLost' | 'overGasCap' | 'sent'
 export type Call =
   | { kind: 'openCohorts'; openings: { tierNo: number; firstDue: number }[] }
   | { kind: 'mint'; orders: { payment: number; cohort: number }[]; guard: 'followed' | 'shared' | null }
 export interface Outcome {
   calls: Call[]
-  why: Answer | null
+  why: Answer | 'changed' | null
   budgetSpent: 'nodes' | 'cohorts' | null
+  /** The payments that a stored transaction mints. */
+  minting: number[]
+  /** How often the run asked the contract for its distributor. */
+  asked: number
 }
+/** The most cohorts in one transaction, and the most nodes. */
+export const [OPENINGS_MOST, NODES_MOST] = [100, 200]
 
 /** The next turn of a node that joins the cohort now; null if an earlier one is still to be paid. */
 function turnOf({ nextDue, size, intervalSec }: Cohort): number | null {
@@ -98,7 +109,7 @@ function shrink<T>(items: T[], answer: Answer): T[][] {
 
 /** What the minter would send in a run, if each call were refused as `answer` says. */
 export function runOf(plan: Plan): Outcome {
-  if (!plan.hasTerms) return { calls: [], why: null, budgetSpent: null }
+  if (!plan.hasTerms) return { calls: [], why: null, budgetSpent: null, minting: [], asked: 0 }
   const accepted = plan.waiting
     .map((one, n) => ({ ...one, payment: 1 + n }))
     .filter((one) => one.block <= SETTLED && (plan.trustsOne || !one.isBelieved))
@@ -114,8 +125,12 @@ export function runOf(plan: Plan): Outcome {
   let openings = plan.tiers.flatMap((tier) =>
     isAnyLacking ? lacked(plan, accepted, tier).map((firstDue) => ({ tierNo: tier.tierNo, firstDue })) : [],
   )
+  const isDue = plan.cohorts.some((one) => one.size > 0 && one.nextDue <= NOW)
+  const maySkip = isAnyLacking && plan.off.isSet && accepted.length > 0 && isDue
   const isDelayed = NOW >= plan.off.from && NOW < plan.off.until && !plan.off.isSet
-  if ((openings.length > 0 || orders.length > 0) && (isDelayed || !plan.hasDistributor)) {
+  const isAnything = openings.length > 0 || orders.length > 0
+  const asked = (maySkip ? 1 : 0) + (isAnything && !isDelayed ? 1 : 0)
+  if (isAnything && (isDelayed || !plan.hasDistributor)) {
     orders = ordersBy(true)
     const tiers = [...new Set(accepted.map(({ tierNo }) => tierNo))]
     const firstDue = Math.floor((NOW + INTERVAL) / SLOT) * SLOT
@@ -124,21 +139,23 @@ export function runOf(plan: Plan): Outcome {
       .map((tierNo) => ({ tierNo, firstDue }))
   }
   if (plan.differ) openings = []
-  return sendOf(plan, orders, openings)
+  return { ...sendOf(plan, orders.slice(0, NODES_MOST), openings.slice(0, OPENINGS_MOST)), asked }
 }
 
 function sendOf(
-  { budget, answer, guardUsable, differ }: Plan,
+  plan: Plan,
   orders: { payment: number; cohort: number }[],
   openings: { tierNo: number; firstDue: number }[],
-): Outcome {
+): Omit<Outcome, 'asked'> {
+  const { budget, answer } = plan
   const calls: Call[] = []
+  const nothing = { minting: [], budgetSpent: null }
   let why: Answer | null = null
   if (openings.length > 0 && budget.cohorts > 0) {
     for (const part of shrink(openings.slice(0, budget.cohorts), answer.openCohorts))
       calls.push({ kind: 'openCohorts', openings: part })
     why = answer.openCohorts
-    if (why === 'roleLost' || orders.length === 0) return { calls, why, budgetSpent: null }
+    if (why === 'roleLost' || why === 'sent' || orders.length === 0) return { ...nothing, calls, why }
   }
   const affordable = orders.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0
@@ -146,11 +163,21 @@ function sendOf(
   if (affordable.length === 0) {
     // Asks the contract, with a mint of nothing, whether that is this account's budget at all.
     if (budgetSpent !== null) calls.push({ kind: 'mint', orders: [], guard: null })
-    return { calls, why: null, budgetSpent: answer.mint === 'roleLost' ? null : budgetSpent }
+    return { ...nothing, calls, why: null, budgetSpent: answer.mint === 'roleLost' ? null : budgetSpent }
   }
+  const minted = mintOf(plan, affordable)
+  return { budgetSpent, ...minted, calls: [...calls, ...minted.calls] }
+}
+
+/** A mint of these orders, with what the payments became of which it is. */
+function mintOf({ answer, guardUsable, differ, changed }: Plan, orders: { payment: number; cohort: number }[]) {
   const bound = differ ? 'shared' : 'followed'
-  const guard = guardUsable ? bound : null
-  for (const part of shrink(affordable, answer.mint))
-    calls.push({ kind: 'mint', orders: part.toSorted((a, b) => a.cohort - b.cohort), guard })
-  return { calls, why: answer.mint, budgetSpent }
+  const calls = shrink(orders, answer.mint).map((part): Call => {
+    return { kind: 'mint', orders: part.toSorted((a, b) => a.cohort - b.cohort), guard: guardUsable ? bound : null }
+  })
+  const payments = orders.map(({ payment }) => payment)
+  if (answer.mint !== 'sent') return { calls, why: answer.mint, minting: [] }
+  if (changed !== null && payments.includes(changed))
+    return { calls, why: 'changed' as const, minting: [], budgetSpent: null }
+  return { calls, why: answer.mint, minting: payments }
 }

@@ -1,5 +1,5 @@
-// Recorded refunds after a fork: src/passes/steps/refunds.ts keeps, moves and strikes what the second reading does, over random forks of the block, with
-// several refunds by one transaction, and with providers that lag or cannot trace.
+// Recorded refunds and commissions after a fork: src/passes/steps/refunds.ts keeps, moves and strikes what the second reading does, over random forks of their
+// blocks, with several transactions that prove several of them each, and with providers that lag or cannot trace. All rows are compared.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -7,6 +7,7 @@ import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { lookAfterRefunds } from '../../../src/passes/steps/refunds.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { inOrder, readTable } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './refunds.ts'
 
@@ -16,134 +17,201 @@ before(async () => {
 })
 after(() => tables.close())
 
-const [PAYEE, OTHER, SAFE, TX] = [account(5), account(6), account(9), word(77)]
-const BLOCK = 50
-const [OLD, FORKED] = [word(1_050), word(2_050)]
+const [PAYEE, OTHER, SAFE] = [account(5), account(6), account(9)]
+const HEAD = 150
 const hashAt = (number: number) => word(3_000 + number)
+const [oldAt, forkedAt] = [(number: number) => word(1_000 + number), (number: number) => word(2_000 + number)]
 
-const transfer = fc.record({ to: fc.constantFrom(PAYEE, PAYEE, OTHER), valueWei: fc.constantFrom(10n, 10n, 10n, 11n) })
-const drawn = fc.record({
-  /** The refunds: of the transaction itself, or of so many calls inside it. */
+const to = fc.constantFrom(PAYEE, PAYEE, OTHER)
+const valueWei = fc.constantFrom(10n, 10n, 10n, 11n)
+const drawnTransaction = fc.record({
+  /** So far below the head, so that the refund may be gone or not, or final or not. */
+  below: fc.constantFrom(-1, 0, 1, 63, 63, 64, 64, 65),
+  /** Its refunds: of the transaction itself, or of so many calls inside it. */
   isDirect: fc.constantFrom(true, false, false),
-  refunds: fc.array(transfer, { minLength: 1, maxLength: 3 }),
-  inNew: fc.oneof(fc.constant([]), fc.array(transfer, { maxLength: 4 })),
-  /** Which of the old transfers the new block has as well. */
-  keeps: fc.constantFrom('all', 'allButOne', 'allButOne', 'none'),
+  refunds: fc.array(
+    fc.record({
+      to,
+      valueWei,
+      of: fc.constantFrom<model.Refund['of']>('refunded', 'refunded', 'minted', 'orphaned', 'commission'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  isFinal: fc.constantFrom(false, false, false, false, false, true),
+  /** Which of the old transfers the new block has as well, and which others. */
+  keeps: fc.constantFrom('all', 'allButFirst', 'allButFirst', 'none'),
+  inNew: fc.oneof(fc.constant([]), fc.array(fc.record({ to, valueWei }), { maxLength: 3 })),
   isTraced: fc.constantFrom(true, true, true, true, true, false),
-  own: fc.constantFrom('same', 'other', 'other', 'other', 'other', 'pruned'),
-  there: fc.constantFrom('same', 'other', 'other', 'other', 'other', 'other', 'missing'),
   where: fc.constantFrom('old', 'new', 'new', 'new', 'new', 'new', 'nowhere'),
   isNewCanonical: fc.constantFrom(true, true, true, false),
-  newBlock: fc.constantFrom(49, 50, 51),
-  succeeded: fc.constantFrom(true, true, true, true, true, true, false, null),
-  ahead: fc.constantFrom(-1, 0, 1, 63, 64, 65),
-  final: fc.constantFrom(null, 49, 50, 51),
-  state: fc.constantFrom('refunded', 'refunded', 'minted', 'orphaned'),
+  /** Its new block is so much above the old one. */
+  newBlock: fc.constantFrom(-1, 0, 1),
+  succeeded: fc.constantFrom(true, true, true, true, true, true, false),
+})
+const drawn = fc.record({
+  transactions: fc.oneof(
+    { weight: 3, arbitrary: fc.array(drawnTransaction, { minLength: 1, maxLength: 3 }) },
+    // More than a run looks at together.
+    fc.array(drawnTransaction, { minLength: 4, maxLength: 5 }),
+  ),
+  /** The ledger's and the providers' blocks at the height of a refund. */
+  own: fc.constantFrom('same', 'other', 'other', 'other', 'other'),
+  there: fc.constantFrom('same', 'same', 'other', 'other', 'other', 'other', 'other', 'other', 'missing'),
+  /** The ledger's first header is so far below the lowest refund. */
+  first: fc.constantFrom(9, 9, 9, 1, 0, 0, -1, -2),
+  finalBelow: fc.constantFrom(null, 0, 1, 63, 64, 65),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
-function refundsOf({ isDirect, refunds }: Drawn): model.Refund[] {
-  const some = isDirect ? refunds.slice(0, 1).map((one) => ({ ...one, to: PAYEE })) : refunds
-  return some.map((one, n) => ({ id: 1 + n, ...one, block: BLOCK, hash: OLD, isFinal: false }))
+function refundsOf({ transactions }: Drawn): model.Refund[] {
+  return transactions.flatMap(({ isDirect, refunds, below, isFinal }, n) => {
+    const block = HEAD - below
+    const all = isDirect ? refunds.slice(0, 1) : refunds
+    return all.map(({ to, valueWei, of }, i) => ({
+      ...{ id: 10 * n + i + 1, of, tx: word(70 + n), place: isDirect ? 0 : i + 1, to, valueWei },
+      ...{ block, hash: oldAt(block), isFinal },
+    }))
+  })
 }
 
 function viewOf(given: Drawn, refunds: model.Refund[]): model.View {
-  const head = BLOCK + given.ahead
-  const first = given.own === 'pruned' ? BLOCK + 1 : 40
-  const own = new Map<number, string>()
-  for (let number = Math.min(first, head); number <= head; number++) own.set(number, hashAt(number))
-  if (own.has(BLOCK)) own.set(BLOCK, given.own === 'same' ? OLD : FORKED)
-  const canonical = new Map([48, 49, 51, 52].map((number) => [number, hashAt(number)]))
-  if (given.there !== 'missing') canonical.set(BLOCK, given.there === 'same' ? OLD : FORKED)
-  const isOld = given.where === 'old'
-  const inBlock = isOld ? BLOCK : given.newBlock
-  const newHash = given.isNewCanonical ? (canonical.get(inBlock) ?? word(4_000)) : word(4_000)
-  const kept = { all: refunds, allButOne: refunds.slice(1), none: [] }[given.keeps]
-  const inner = [...kept, ...given.inNew]
-  // What a transaction itself moves is the same in each block, and needs no trace.
-  const transfers = given.isDirect ? refunds : given.isTraced ? inner : null
-  const transaction = { block: inBlock, hash: isOld ? OLD : newHash, succeeded: given.succeeded, transfers }
-  return { own, canonical, head, final: given.final, transaction: given.where === 'nowhere' ? null : transaction }
+  const [own, canonical] = [new Map<number, string>(), new Map<number, string>()]
+  const heights = Array.from({ length: 90 }, (_, n) => HEAD + 3 - n).reverse()
+  const isRefunds = (number: number) => refunds.some(({ block }) => block === number)
+  const hashOf = (side: 'same' | 'other', number: number) =>
+    isRefunds(number) ? (side === 'same' ? oldAt(number) : forkedAt(number)) : hashAt(number)
+  const first = Math.min(HEAD, ...refunds.map(({ block }) => block)) - given.first
+  for (const number of heights) {
+    if (number <= HEAD && number >= Math.min(first, HEAD)) own.set(number, hashOf(given.own as 'same', number))
+    if (given.there !== 'missing' || !isRefunds(number)) canonical.set(number, hashOf(given.there as 'same', number))
+  }
+  const transactions = new Map<string, model.Transaction>()
+  given.transactions.forEach((one, n) => {
+    const mine = refunds.filter(({ tx }) => tx === word(70 + n))
+    const old = mine[0]?.block ?? 0
+    const block = one.where === 'old' ? old : old + one.newBlock
+    const newHash = (one.isNewCanonical ? canonical.get(block) : null) ?? word(4_000)
+    const kept = { all: mine, allButFirst: mine.slice(1), none: [] }[one.keeps]
+    // What a transaction itself moves is the same in each block, and needs no trace.
+    const transfers = one.isDirect ? mine : one.isTraced ? [...kept, ...one.inNew] : null
+    const hash = one.where === 'old' ? oldAt(old) : newHash
+    if (one.where !== 'nowhere') transactions.set(word(70 + n), { block, hash, succeeded: one.succeeded, transfers })
+  })
+  const final = given.finalBelow === null ? null : HEAD - given.finalBelow
+  return { own, canonical, head: HEAD, final, transactions }
 }
 
-const rowsOf = (given: Drawn, refunds: model.Refund[], view: model.View): Rows => ({
-  cursors: [{ name: 'follow', block_number: view.head, block_hash: view.own.get(view.head) ?? OLD, block_time: 1_000 }],
+const isPayment = ({ of }: model.Refund) => of !== 'commission'
+const refundRow = (one: model.Refund): Row => ({
+  ...{ payment_ref: isPayment(one) ? word(one.id) : null, commission_of: isPayment(one) ? null : `code${one.id}` },
+  ...{ tx_hash: one.tx, inner_index: one.place, from_address: SAFE, to_address: one.to, value_wei: one.valueWei },
+  ...{ block_number: one.block, block_hash: one.hash, final: one.isFinal, recorded_by: 'ada' },
+})
+const verdictRow = ({ id }: model.Refund): Row => ({
+  ...{ payment_id: id, verdict: 'refunded', reason: null, evidence: '{"rule": "refunded"}', decided_by: 'ada' },
+})
+
+const rowsOf = (refunds: model.Refund[], view: model.View): Rows => ({
+  cursors: [{ name: 'follow', block_number: HEAD, block_hash: view.own.get(HEAD) ?? '', block_time: 1_000 }],
   blocks: [...view.own].map(([number, hash]) => ({
     ...{ number, hash, parent_hash: word(0), time: 1_000, prevrandao: word(0) },
   })),
-  payments: refunds.map((one) => ({
+  payments: refunds.filter(isPayment).map((one) => ({
     ...{ id: one.id, ref: word(one.id), tx_hash: word(one.id), wallet: account(1), from_address: one.to },
-    ...{ value_wei: one.valueWei, succeeded: true, proof: 'proven', state: given.state, block_time: at(900) },
-    node_id: given.state === 'minted' ? one.id : null,
-    block_number: given.state === 'orphaned' ? null : 40,
-    block_hash: given.state === 'orphaned' ? null : hashAt(40),
+    ...{ value_wei: one.valueWei, succeeded: true, proof: 'proven', state: one.of, block_time: at(900) },
+    node_id: one.of === 'minted' ? one.id : null,
+    block_number: one.of === 'orphaned' ? null : 40,
+    block_hash: one.of === 'orphaned' ? null : hashAt(40),
   })),
-  payment_verdicts: refunds.map(
-    ({ id }): Row => ({ payment_id: id, verdict: 'refunded', evidence: '{"rule": "refunded"}', decided_by: 'ada' }),
-  ),
-  refunds: refunds.map((one) => ({
-    ...{ payment_ref: word(one.id), tx_hash: TX, inner_index: given.isDirect ? 0 : one.id, from_address: SAFE },
-    ...{ to_address: one.to, value_wei: one.valueWei, block_number: one.block, block_hash: one.hash },
-    recorded_by: 'ada',
-  })),
+  payment_verdicts: refunds.filter(isPayment).map(verdictRow),
+  refunds: refunds.map(refundRow),
 })
 
 function chainOf(given: Drawn, view: model.View) {
-  const { transaction, canonical } = view
+  const { transactions, canonical } = view
   const block = async (number: number) => {
     const hash = canonical.get(number)
     return hash === undefined ? null : { number, hash }
   }
-  const mined = transaction && {
-    ...{ txHash: TX, from: account(8), to: given.isDirect ? PAYEE : SAFE, succeeded: transaction.succeeded },
-    ...{ valueWei: given.isDirect ? (transaction.transfers?.[0]?.valueWei ?? 0n) : 0n },
-    ...{ blockNumber: transaction.block, blockHash: transaction.hash },
+  const isDirect = (tx: string) => given.transactions[Number(BigInt(tx)) - 70]?.isDirect
+  const minedTransaction = async (txHash: string) => {
+    const one = transactions.get(txHash)
+    if (one === undefined) return null
+    const own = isDirect(txHash) ? one.transfers?.[0] : undefined
+    const mined = { txHash, from: account(8), to: own?.to ?? SAFE, valueWei: own?.valueWei ?? 0n }
+    return { ...mined, succeeded: one.succeeded, blockNumber: one.block, blockHash: one.hash }
   }
-  const inner = async (_hash: string, to: string) =>
-    given.isDirect ? [] : (transaction?.transfers?.filter((one) => one.to === to) ?? null)
+  const innerTransfers = async (txHash: string, to: string) =>
+    isDirect(txHash) ? [] : (transactions.get(txHash)?.transfers?.filter((one) => one.to === to) ?? null)
   // Two voices, so that the word itself decides.
   const hashOf = (number: number) => view.own.get(number) ?? word(0)
-  const finalized = async () =>
-    view.final === null ? null : { number: view.final, hash: hashOf(view.final), voices: 2 }
+  const asked = { finals: 0 }
+  const finalized = async () => {
+    asked.finals += 1
+    return view.final === null ? null : { number: view.final, hash: hashOf(view.final), voices: 2 }
+  }
   const voice = { block: async (number: number) => ({ number, hash: hashOf(number), time: 1_000 }) }
-  return { block, minedTransaction: async () => mined, innerTransfers: inner, finalized, providers: [voice, voice] }
+  return { asked, chain: { block, minedTransaction, innerTransfers, finalized, providers: [voice, voice] } }
 }
 
-async function compareFates(sql: Sql, given: Drawn, refunds: model.Refund[], view: model.View): Promise<void> {
-  const rows = await sql<{ id: number; block: number; hash: string; isFinal: boolean }[]>`
-    SELECT ('x' || right(payment_ref, 8))::bit(32)::int AS id, block_number AS block, block_hash AS hash, final AS "isFinal"
-    FROM refunds ORDER BY id`
+const readRows = async (sql: Sql) => ({
+  refunds: await readTable(sql, 'refunds', ['recorded_at']),
+  payments: inOrder([...(await sql`SELECT id, state, reason FROM payments`)].map((row) => ({ ...row }))),
+  verdicts: await readTable(sql, 'payment_verdicts', ['id', 'decided_at', 'withdrawn_at']),
+  audit: await readTable(sql, 'audit', ['id', 'at']),
+})
+
+function expectedPayment(one: model.Refund, isGone: boolean) {
+  const gone = isGone ? model.afterGone(one) : null
+  const state = { id: one.id, state: gone?.state ?? one.of, reason: gone?.verdict ? 'recheck' : null }
+  const by = gone?.withdraws ? 'refundCheck' : null
+  const before = { ...verdictRow(one), evidence: { rule: 'refunded' }, withdrawn_by: by }
+  const evidence = { rule: 'refundGone', refundTxHash: one.tx }
+  const struck = { payment_id: one.id, verdict: 'held', reason: 'recheck', evidence, decided_by: 'refundCheck' }
+  return { state, verdicts: gone?.verdict ? [before, { ...struck, withdrawn_by: null }] : [before] }
+}
+
+function toldOf(one: model.Refund) {
+  const detail = { refundTxHash: one.tx, valueWei: `${one.valueWei}`, to: one.to }
+  const subject = isPayment(one) ? word(one.id) : `code${one.id}`
+  return { actor: 'pass', action: 'refundGone', subject, detail, request_id: null }
+}
+
+function expectedRows(refunds: model.Refund[], view: model.View) {
   const fates = refunds.map((one) => ({ one, fate: model.fateOf(refunds, one, view) }))
-  const expected = fates.flatMap(({ one: { id, block, hash, isFinal }, fate }) => {
+  const stays = fates.flatMap(({ one, fate }): Row[] => {
     if (fate.kind === 'gone') return []
-    if (fate.kind === 'moves') return [{ id, block: fate.block, hash: fate.hash, isFinal: false }]
-    return [{ id, block, hash, isFinal: isFinal || fate.kind === 'final' }]
+    const moved = fate.kind === 'moves' ? { block: fate.block, hash: fate.hash } : {}
+    return [refundRow({ ...one, ...moved, isFinal: one.isFinal || fate.kind === 'final' })]
   })
-  assert.deepEqual([...rows], expected)
-  const states = await sql<
-    { id: number; state: string; reason: string | null }[]
-  >`SELECT id, state, reason FROM payments ORDER BY id`
-  const afterwards = fates.map(({ one: { id }, fate }) => {
-    if (fate.kind !== 'gone' || given.state === 'minted') return { id, state: given.state, reason: null }
-    return given.state === 'orphaned' ? { id, state: 'orphaned' } : { id, state: 'held', reason: 'recheck' }
-  })
-  const reasonless = given.state === 'orphaned' ? states.map(({ id, state }) => ({ id, state })) : [...states]
-  const wanted = given.state === 'orphaned' ? afterwards.map(({ id, state }) => ({ id, state })) : afterwards
-  assert.deepEqual(reasonless, wanted)
-  const told = await sql`SELECT FROM audit WHERE action = 'refundGone'`
-  assert.equal(told.count, fates.filter(({ fate }) => fate.kind === 'gone').length)
+  const ofPayments = fates.filter(({ one }) => isPayment(one))
+  const payments = ofPayments.map(({ one, fate }) => expectedPayment(one, fate.kind === 'gone'))
+  return {
+    refunds: inOrder(stays),
+    payments: inOrder(payments.map(({ state }) => state)),
+    verdicts: inOrder(payments.flatMap(({ verdicts }) => verdicts)),
+    audit: inOrder(fates.flatMap(({ one, fate }) => (fate.kind === 'gone' ? toldOf(one) : []))),
+  }
 }
 
 test('a refund lasts while its transaction pays it in a block, and ends only if a run sees that', async () => {
+  const met = new Map<string, number>()
   const compare = async (given: Drawn) => {
     const refunds = refundsOf(given)
     const view = viewOf(given, refunds)
-    await tables.within(rowsOf(given, refunds, view), async (sql) => {
-      const context = { pool: poolWithin(sql), chain: chainOf(given, view), log: silentLog, rules: {} }
-      const cursor = { number: view.head, hash: view.own.get(view.head), time: 1_000 }
-      await lookAfterRefunds(context as never, cursor as never)
-      await compareFates(sql, given, refunds, view)
+    await tables.within(rowsOf(refunds, view), async (sql) => {
+      const { asked, chain } = chainOf(given, view)
+      const context = { pool: poolWithin(sql), chain, log: silentLog, rules: {} }
+      await lookAfterRefunds(context as never, { number: HEAD, hash: view.own.get(HEAD), time: 1_000 } as never)
+      assert.deepEqual(await readRows(sql), expectedRows(refunds, view))
+      assert.equal(asked.finals, refunds.every(({ isFinal }) => isFinal) ? 0 : 1)
+      for (const one of refunds) {
+        const kind = `${model.fateOf(refunds, one, view).kind} ${one.of === 'commission'}`
+        met.set(kind, (met.get(kind) ?? 0) + 1)
+      }
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(120) })
+  for (const kind of ['stays', 'final', 'gone', 'moves'])
+    for (const isCommission of [true, false]) assert.ok((met.get(`${kind} ${isCommission}`) ?? 0) > cases(2), kind)
 })

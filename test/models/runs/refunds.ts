@@ -5,10 +5,15 @@
 // Choices in what the documents leave open:
 // - A block whose header the ledger has dropped is final if the provider still has it: no deeper fork is followed.
 // - A transaction that a fork took out may come back for 64 blocks.
-// - Of a transaction that is in another block now, each refund needs a transfer of its own of that amount to the payee. Which one does not matter.
+// - Of a transaction that is in another block now, each refund needs a transfer of its own of that amount to the payee. The first refunds have them.
 
 export interface Refund {
   id: number
+  /** The refund of a payment in this state, or a commission. */
+  of: 'refunded' | 'minted' | 'orphaned' | 'commission'
+  tx: string
+  /** Its place among the transaction's transfers to the payee. */
+  place: number
   to: string
   valueWei: bigint
   block: number
@@ -19,11 +24,11 @@ export interface Transfer {
   to: string
   valueWei: bigint
 }
-/** What providers say of the transaction of all these refunds. `transfers` is null if no trace shows them; the outcome, if it cannot be read. */
+/** What providers say of a transaction. `transfers` is null if no trace shows them. */
 export interface Transaction {
   block: number
   hash: string
-  succeeded: boolean | null
+  succeeded: boolean
   transfers: Transfer[] | null
 }
 export interface View {
@@ -33,22 +38,27 @@ export interface View {
   head: number
   /** The highest final block; null if the chain has none. */
   final: number | null
-  transaction: Transaction | null
+  transactions: Map<string, Transaction>
 }
 export type Fate = { kind: 'stays' | 'final' | 'gone' } | { kind: 'moves'; block: number; hash: string }
 
 const GONE_AFTER = 64
 
 function pays(all: Refund[], one: Refund, { hash, succeeded, transfers }: Transaction): boolean | null {
-  if (succeeded !== true) return succeeded
+  if (!succeeded) return false
   // A transaction does the same in the same block.
   if (hash === one.hash) return true
   if (transfers === null) return null
-  const isAlike = (other: Transfer) => other.to === one.to && other.valueWei === one.valueWei
-  return transfers.filter(isAlike).length >= all.filter(isAlike).length
+  const left = transfers.filter(({ to, valueWei }) => to === one.to && valueWei === one.valueWei)
+  const claims = all.filter(({ tx, to, valueWei }) => tx === one.tx && to === one.to && valueWei === one.valueWei)
+  for (const claim of claims.toSorted((a, b) => a.place - b.place)) {
+    const isPaid = left.pop() !== undefined
+    if (claim === one) return isPaid
+  }
+  return false
 }
 
-/** What a run finds out about a refund. `all` are the refunds that the same transaction proves. */
+/** What a run finds out about a refund. */
 export function fateOf(all: Refund[], one: Refund, view: View): Fate {
   if (one.isFinal) return { kind: 'stays' }
   if (view.own.get(one.block) === one.hash)
@@ -57,14 +67,22 @@ export function fateOf(all: Refund[], one: Refund, view: View): Fate {
   const there = view.canonical.get(one.block)
   const oldest = Math.min(...view.own.keys())
   if (there === one.hash) return { kind: one.block < oldest ? 'final' : 'stays' }
-  const { transaction } = view
-  const paid = transaction === null ? false : pays(all, one, transaction)
+  const transaction = view.transactions.get(one.tx)
+  const paid = transaction === undefined ? false : pays(all, one, transaction)
   if (paid === null) return { kind: 'stays' }
-  if (paid && transaction !== null) {
+  if (paid && transaction !== undefined) {
     const isThere = view.canonical.get(transaction.block) === transaction.hash
     return isThere ? { kind: 'moves', block: transaction.block, hash: transaction.hash } : { kind: 'stays' }
   }
   if (transaction?.succeeded === false) return { kind: 'gone' }
   // Without a block at its height the provider is behind, and shows nothing.
   return { kind: there !== undefined && view.head - one.block >= GONE_AFTER ? 'gone' : 'stays' }
+}
+
+/** What becomes of the payment of a refund that is gone: its state, and the verdict that a later decision must find. */
+export function afterGone({ of }: Refund): { state: string; verdict: 'held' | null; withdraws: boolean } | null {
+  if (of === 'commission') return null
+  // It has its node, so there is nothing to hold.
+  if (of === 'minted') return { state: 'minted', verdict: null, withdraws: true }
+  return { state: of === 'orphaned' ? 'orphaned' : 'held', verdict: 'held', withdraws: false }
 }

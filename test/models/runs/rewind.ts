@@ -373,12 +373,26 @@ export function rowsOf(facts: Facts, back: Back): Rows {
   return rows
 }
 
-/** Payments of which the operator must be told: refunded, or about to be, and their blocks are gone. */
-export const toldOf = (facts: Facts, at: number) =>
+/** What the audit log says of a ledger that went back: how much of what was taken back, and payments that are refunded, or about to be. */
+export function toldOf(facts: Facts, back: Back): object[] {
+  const [before, after] = [rowsOf(facts, { at: facts.head, isEmpty: false, isRescan: true }), rowsOf(facts, back)]
+  const gone = (table: string) => (before[table]?.length ?? 0) - (after[table]?.length ?? 0)
+  const mined = ({ outbox }: Rows) => (outbox ?? []).filter(({ state }) => state === 'mined').length
+  const detail = {
+    ...{ fromBlock: facts.head, toBlock: back.at, resent: mined(before) - mined(after) },
+    ...{ nodes: gone('nodes'), withdrawals: gone('withdrawals'), rounds: gone('rounds') },
+    orphanedPayments: facts.payments.filter((one) => one.block > back.at).length,
+  }
+  if (back.isRescan) return [{ actor: 'ada', action: 'rescan', subject: null, detail }]
+  return [{ actor: 'pass', action: 'reorganisation', subject: null, detail }, ...refundsOf(facts, back.at)]
+}
+
+const refundsOf = (facts: Facts, at: number) =>
   facts.payments.flatMap((one, n) => {
     const { state, reason } = stateOf(facts, one, { at: facts.head, isEmpty: false, isRescan: false })
     const isRefunding = state === 'held' && reason === 'refunding'
     if (one.block <= at || (one.refund === null && !isRefunding)) return []
     const refundTxHash = one.refund === null ? null : word(600 + n)
-    return [{ subject: word(101 + n), detail: { refundTxHash, valueWei: String(one.wei) } }]
+    const detail = { refundTxHash, valueWei: String(one.wei) }
+    return [{ actor: 'pass', action: 'refundOfOrphaned', subject: word(101 + n), detail }]
   })

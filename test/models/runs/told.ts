@@ -66,22 +66,41 @@ export interface Known extends Budget {
   low: string[]
   soldOut: boolean
 }
+/** The row of the last reading. */
+export interface Reading {
+  outcome: object | null
+  error: string | null
+}
+export interface Ledger {
+  known: Known | null
+  reading: Reading | null
+  told: { action: string; detail: Known }[]
+  /** How often waiting clients hear that the sale ended or goes on. */
+  notices: number
+}
 
-/** What is on record after a pass, and what it tells. `found` is what a mint of the pass found; undefined if it planned none. */
-export function afterPass(
-  before: Known | null,
-  pass: { budget: Budget; found: Spent | undefined; agoSec: number | null; blocksSinceAct: number | null },
+/** What a pass changes. `found` is what a mint of the pass found; undefined if it planned none. `budget` is null if no provider tells it. */
+export function runBudget(
+  ledger: Ledger,
+  pass: { budget: Budget | null; found: Spent | undefined; agoSec: number | null; blocksSinceAct: number | null },
   cohortsPerTier: number,
-): { known: Known | null; told: string[] } {
+): void {
+  const before = ledger.known
   const spent = pass.found === undefined ? (before?.spent ?? null) : pass.found
   const isFresh = pass.agoSec !== null && pass.agoSec < 300 && before !== null && before.nodes >= 100
   const hasActed = pass.blocksSinceAct !== null && pass.blocksSinceAct < 25
-  if (isFresh && before.spent === spent && !hasActed) return { known: before, told: [] }
+  if (isFresh && before.spent === spent && !hasActed) return
+  if (pass.budget === null) {
+    ledger.reading = { outcome: ledger.reading?.outcome ?? null, error: 'no answer' }
+    return
+  }
+  ledger.reading = { outcome: {}, error: null }
   const { nodes, cohorts } = pass.budget
   const low = [...(nodes === 0 ? ['nodes'] : []), ...(cohorts === 0 || cohorts < cohortsPerTier ? ['cohorts'] : [])]
   const known = { nodes, cohorts, spent, low, soldOut: nodes === 0 || spent !== null }
-  const told: string[] = []
-  if (low.join() !== (before?.low ?? []).join()) told.push(low.length > 0 ? 'budgetLow' : 'budgetRestored')
-  if (spent !== null && spent !== before?.spent) told.push('budgetSpent')
-  return { known, told }
+  const tell = (action: string) => ledger.told.push({ action, detail: known })
+  if (low.join() !== (before?.low ?? []).join()) tell(low.length > 0 ? 'budgetLow' : 'budgetRestored')
+  if (spent !== null && spent !== before?.spent) tell('budgetSpent')
+  if (known.soldOut !== (before?.soldOut ?? false)) ledger.notices += 1
+  ledger.known = known
 }

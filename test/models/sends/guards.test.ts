@@ -85,12 +85,43 @@ async function note(sql: Sql, last: string): Promise<void> {
 }
 
 /** What is told: once each, that an answer is not its hash's, and that the contract saw another block. */
-function toldOf({ providers, asked }: Drawn): string[] {
+function toldOf({ providers, asked }: Drawn) {
   const isAsked = asked.kind === 'mint' && asked.guard && asked.aboveAgreed !== 1
-  const failed = isAsked && providers.some(({ said }) => said === 'false') ? ['proofFailed'] : []
-  const refused = asked.last === 'refused' && model.looksBack(providers, asked) ? ['guardRefused'] : []
-  return [...failed, ...refused]
+  const lies = providers.findIndex(({ said }) => said === 'false')
+  const says = 'it is not that of its hash'
+  const failed = {
+    action: 'proofFailed',
+    subject: String(GUARD),
+    detail: { part: 'header', host: `host ${lies}`, says },
+  }
+  const detail = { why: 'staleFork', guardBlock: 90, guardHash: word(90), txHash: word(9), gasUsed: 1, feeWei: '1' }
+  const refused = { action: 'guardRefused', subject: SENDER, detail }
+  return [
+    ...(isAsked && lies >= 0 ? [failed] : []),
+    ...(asked.last === 'refused' && model.looksBack(providers, asked) ? [refused] : []),
+  ].map((one) => ({ actor: 'pass', ...one }))
 }
+
+function askedOf({ kind, guard, aboveAgreed, last }: model.Asked) {
+  // Without a refusal the contract saw the ledger's block, or had none any longer.
+  const sees = last.startsWith('refused') ? word(666) : word(90)
+  const looks: number[][] = []
+  const guardsAt = async (...at: number[]) => {
+    looks.push(at)
+    return [null, sees]
+  }
+  const run = { agreed: aboveAgreed === null ? null : { number: GUARD - aboveAgreed } }
+  const block = guard ? { number: GUARD, hash: word(GUARD) } : null
+  const call = kind === 'mint' ? { kind, guard: block } : { kind }
+  return { call, sender: { address: SENDER, guardsAt }, run, looks }
+}
+
+const WORDS: [string, model.Why][] = [
+  ['histories differ', 'differ'],
+  ['do not agree', 'disagree'],
+  ['no provider shows', 'none'],
+  ['the contract refused', 'refused'],
+]
 
 test('a call is signed only if no provider has another block there, or two have the guard’s', async () => {
   const compare = async (given: Drawn) => {
@@ -98,20 +129,18 @@ test('a call is signed only if no provider has another block there, or two have 
     await tables.within(rowsOf(given), async (sql) => {
       await note(sql, asked.last)
       const chain = { providers: providers.map(readerOf) }
-      // Without a refusal the contract saw the ledger's block, or had none any longer.
-      const sees = asked.last.startsWith('refused') ? word(666) : word(90)
-      const sender = { address: SENDER, guardsAt: async () => [null, sees] }
-      const agreed = asked.aboveAgreed === null ? null : { number: GUARD - asked.aboveAgreed }
-      const guard = asked.guard ? { number: GUARD, hash: word(GUARD) } : null
-      const call = asked.kind === 'mint' ? { kind: 'mint', guard } : { kind: 'openCohorts' }
       const ctx = { pool: poolWithin(sql), log: silentLog, chain }
-      const found = await refuseGuard(ctx as never, { sender, run: { agreed } } as never, call as never)
-      assert.equal(found !== null, model.isRefused(providers, asked), String(found))
-      const told = await sql<{ action: string }[]>`SELECT action FROM audit ORDER BY id`
-      assert.deepEqual(
-        told.map(({ action }) => action),
-        toldOf(given),
-      )
+      const { call, sender, run, looks } = askedOf(asked)
+      const found = await refuseGuard(ctx as never, { sender, run } as never, call as never)
+      const why = WORDS.find(([words]) => found?.includes(words))?.[1] ?? found
+      assert.equal(why, model.whyRefused(providers, asked))
+      assert.deepEqual([...(await sql`SELECT actor, action, subject, detail FROM audit ORDER BY id`)], toldOf(given))
+      // What is on record is not looked up again.
+      const isOpen = asked.last === 'reverted' || asked.last === 'refused'
+      assert.deepEqual(looks, isOpen && model.looksBack(providers, asked) ? [[90, 95]] : [])
+      const isNoted = asked.last === 'refusedAndNoted' || toldOf(given).some(({ action }) => action === 'guardRefused')
+      const noted = await sql`SELECT value FROM troubles WHERE name = ${`guardRefused ${SENDER}`}`
+      assert.deepEqual([...noted], isNoted ? [{ value: { outboxId: 1 } }] : [])
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
@@ -148,8 +177,10 @@ test('only two providers with the same answer in the ledger’s block prove a pa
       assert.equal(found, expected)
       const [stored] = await sql<{ proof: string }[]>`SELECT proof FROM payments`
       assert.equal(stored?.proof, expected ? 'agreed' : 'believed')
-      const told = await sql`SELECT FROM audit WHERE action = 'proofFailed'`
-      assert.equal(told.count, !expected && seconds >= 120 ? 1 : 0)
+      const told = await sql`SELECT actor, action, subject, detail - 'says' AS detail FROM audit`
+      const failed = { part: 'transactions', host: null }
+      const row = { actor: 'pass', action: 'proofFailed', subject: '50', detail: failed }
+      assert.deepEqual([...told], !expected && seconds >= 120 ? [row] : [])
     })
   }
   const property = fc.asyncProperty(

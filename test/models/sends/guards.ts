@@ -17,25 +17,28 @@ export interface Asked {
   last: 'none' | 'mined' | 'reverted' | 'refused' | 'refusedAndNoted'
 }
 
-/** True if the call is not signed. */
-export function isRefused(providers: Provider[], { kind, guard, aboveAgreed, last }: Asked): boolean {
-  if (kind === 'openCohorts') return aboveAgreed !== null
-  if (!guard) return false
-  if (aboveAgreed === 1) return true
+/** Why the call is not signed: its histories differ, its providers disagree, none shows the block, or the contract refused one before. */
+export type Why = 'differ' | 'disagree' | 'none' | 'refused'
+
+export function whyRefused(providers: Provider[], { kind, guard, aboveAgreed, last }: Asked): Why | null {
+  if (kind === 'openCohorts') return aboveAgreed === null ? null : 'differ'
+  if (!guard) return null
+  if (aboveAgreed === 1) return 'differ'
   let [same, other] = [0, 0]
   for (const { said, chain } of providers) {
     if (said === 'same') same += 1
     if (said === 'other' && (chain === 'ours' || chain === 'silent')) other += 1
   }
-  if (same >= 2) return false
-  if (other > 0 || same === 0) return true
+  if (same >= 2) return null
+  if (other > 0) return 'disagree'
+  if (same === 0) return 'none'
   // The contract saw another block than the ledger's before: one word is no longer enough.
-  return last === 'refused' || last === 'refusedAndNoted'
+  return last === 'refused' || last === 'refusedAndNoted' ? 'refused' : null
 }
 
 /** Whether it is asked how the last call ended: only if nothing refuses before, and never for a call without a guard. */
 export const looksBack = (providers: Provider[], asked: Asked): boolean =>
-  asked.kind === 'mint' && asked.guard && !isRefused(providers, { ...asked, last: 'none' })
+  asked.kind === 'mint' && asked.guard && whyRefused(providers, { ...asked, last: 'none' }) === null
 
 export interface Mined {
   isSameSender: boolean

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import type { Sql } from '../../../src/db/core/sql.ts'
 import { openSoldOut, tellScarce } from '../../../src/passes/steps/open-ladder.ts'
-import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, openTables, type Rows, recording, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './opened.ts'
 
@@ -68,23 +68,6 @@ const readOpenings = async (sql: Sql) =>
   )
 const formerly = (tiers: model.Tier[]) =>
   new Map(tiers.flatMap(({ tierId, opened }) => (opened === null ? [] : [[tierId, opened] as const])))
-
-/** A pool that keeps what is sent within its transactions. */
-function recording(sql: Sql, sent: string[]) {
-  const pool = poolWithin(sql)
-  const recorder = (inner: Sql): Sql =>
-    new Proxy(inner, {
-      apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
-        if (Array.isArray(args[0]) && 'raw' in args[0]) sent.push(args[0].join('?'))
-        return Reflect.apply(target as never, self, args)
-      },
-    })
-  const begin = (body: (sql: Sql) => Promise<unknown>) => pool.begin(((inner: Sql) => body(recorder(inner))) as never)
-  return new Proxy(pool, {
-    get: (target, name) =>
-      name === 'begin' ? (...args: unknown[]) => begin(args.at(-1) as never) : Reflect.get(target, name),
-  })
-}
 
 test('a step opens with the followed block if the tier before it sold out by no payment', async () => {
   const compare = async (tiers: model.Tier[]) => {

@@ -114,11 +114,11 @@ const runs: Record<string, Act<model.Recorded>> = {
     run: async (sql, name) => {
       const [row] = await sql<{ seconds: number }[]>`
         SELECT ${withoutSuccess(sql, sql`p`)} AS seconds FROM passes p WHERE name = ${name}`
-      return [await secondsSincePass(sql, name), row?.seconds].map((one) => (one == null ? null : Math.floor(one)))
+      return [await secondsSincePass(sql, name), row?.seconds ?? Infinity].map(Math.floor)
     },
     expects: (state: model.Recorded, name) => {
       const row = state.passes.get(name)
-      return row === undefined ? [null, null] : [state.now - row.started, state.now - (row.succeeded ?? 0)]
+      return row === undefined ? [Infinity, Infinity] : [state.now - row.started, state.now - (row.succeeded ?? 0)]
     },
   }),
 }

@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import * as halts from '../../../src/db/blocks/halts.ts'
 import * as parting from '../../../src/db/blocks/parted.ts'
 import * as stopped from '../../../src/db/blocks/stuck.ts'
-import type { Sql } from '../../../src/db/core/sql.ts'
+import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { endTrouble, noteCalm, noteTrouble, type Trouble } from '../../../src/db/core/troubles.ts'
 import * as signers from '../../../src/db/sends/signers.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { tellUnsent, whyUnsent } from '../../../src/passes/steps/unsent.ts'
 import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { type Act, act, play, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
@@ -154,14 +156,25 @@ const histories: Record<string, Machine> = {
 
 const PASSES = ['payments', 'credit'] as const
 const ofPass = fc.constantFrom(...PASSES)
+const detail = fc.constantFrom('', 'by the provider', 'y'.repeat(301))
+const refused = (...why: string[]) =>
+  fc.record({ kind: fc.constant('refused' as const), why: fc.constantFrom(...why), detail })
+const result: fc.Arbitrary<model.SendResult> = fc.oneof(
+  { weight: 6, arbitrary: refused('reverts', 'nonceUnknown') },
+  refused('insufficientFunds', 'roleLost', 'feeCapped', 'resting', 'notSigned', 'guardRefused'),
+  fc.constantFrom(null, { kind: 'sent' as const }),
+)
 const waiting: Record<string, Machine> = {
   time: time(1, 58, 60, 62, 118, 120, 598, 600),
-  unsent: act({
-    draw: fc.record({ pass: ofPass, why: fc.constantFrom('reverts', 'y'.repeat(301)) }),
-    run: async (sql, one) => agesIn(sql, await stopped.noteUnsent(sql, one.pass, one.why)),
-    expects: (state: model.Ledger, one) => inAges(state, model.unsent(state, one.pass, one.why)),
+  run: act({
+    draw: fc.record({ pass: ofPass, result }),
+    run: async (sql, one) => {
+      const why = whyUnsent(one.result)
+      await tellUnsent({ pool: poolWithin(sql), log: silentLog }, one.pass, why)
+      return why
+    },
+    expects: (state: model.Ledger, one) => model.afterSending(state, one.pass, one.result),
   }),
-  sent: act({ draw: ofPass, run: stopped.noteSent, expects: model.sent }),
   read: act({
     draw: none,
     run: async (sql) => agesIn(sql, await stopped.readUnsent(sql)),
@@ -176,7 +189,7 @@ const waiting: Record<string, Machine> = {
 }
 
 test('what a pass does not send is reported on the third run over two minutes, pass by pass', async () => {
-  const steps = stepsOf(waiting, { least: 4, most: 16, weights: { unsent: 8, time: 5, sent: 2 } })
+  const steps = stepsOf(waiting, { least: 4, most: 16, weights: { run: 10, time: 5 } })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
 })
 

@@ -115,6 +115,21 @@ export function sent(ledger: Ledger, pass: string): void {
   if (calm(ledger, `unsent ${pass}`) === 'over') tell(ledger, 'sentAgain', { subject: pass })
 }
 
+export type SendResult = { kind: 'sent' } | { kind: 'refused'; why: string; detail: string } | null
+
+/** What a run did with what waits. A refusal is passed over if another event tells of it, and then nothing waits here. */
+export function afterSending(ledger: Ledger, pass: string, result: SendResult): string | null {
+  const elsewhere = ['insufficientFunds', 'roleLost', 'feeCapped', 'resting', 'notSigned', 'guardRefused']
+  if (result === null || result.kind === 'sent' || elsewhere.includes(result.why)) {
+    sent(ledger, pass)
+    return null
+  }
+  const why = result.detail === '' ? result.why : `${result.why}: ${result.detail}`
+  const now = unsent(ledger, pass, why)
+  if (now !== null) tell(ledger, 'unsent', { subject: pass, detail: now })
+  return why
+}
+
 export interface Halt {
   reason: string
   detail: object

@@ -73,7 +73,7 @@ async function ofAWrongAmount(end: End): Promise<void> {
   await page.getByText('7 wei too much').waitFor()
   await end.look()
   await act(end, `payments/${txHash}/release`, { tierId: 'basic', reason: 'a few wei' })
-  await page.getByText(/Node \d+ is yours/).waitFor()
+  await page.getByText(/Node \d+ is minted/).waitFor()
   await page.goto(`${service.url}/address/${own.address}`)
   await page.getByRole('table', { name: 'Payments' }).getByText('minted').waitFor()
 }
@@ -84,7 +84,7 @@ async function closed(end: End): Promise<void> {
   await page.goto(`${service.url}/payment/${txHash}`)
   await page.getByText('1 wei too little').waitFor()
   await act(end, `payments/${txHash}/dismiss`, { reason: 'as agreed' })
-  await page.getByText('closed this payment without a node').waitFor()
+  await page.getByText('Closed without a node').waitFor()
   await end.look()
 }
 
@@ -157,7 +157,7 @@ async function spedUpElsewhere(end: End): Promise<void> {
   )
   await page.reload()
   await page.getByText('Your wallet replaced this transaction.').waitFor()
-  await page.getByText(/Node \d+ is yours/).waitFor()
+  await page.getByText(/Node \d+ is minted/).waitFor()
 }
 
 async function replaced(end: End): Promise<void> {
@@ -177,7 +177,7 @@ async function replaced(end: End): Promise<void> {
   await page.getByRole('link', { name: 'view it' }).waitFor()
   await end.look('view it')
   await page.getByRole('link', { name: 'view it' }).click()
-  await page.getByText(/Node \d+ is yours/).waitFor()
+  await page.getByText(/Node \d+ is minted/).waitFor()
 }
 
 async function takenOffSale(end: End): Promise<void> {

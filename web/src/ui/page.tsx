@@ -53,25 +53,27 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
+  /** True if what follows says it to those who see. */
+  isHeardOnly?: boolean
   /** True for a step that replaces a step that had the focus. Its heading then takes the focus. */
   takesFocus?: boolean
   children: ReactNode
 }
 
 /** A part of a page with its own heading. */
-export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
+export function Section({ title, aside, isHeardOnly = false, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const head = useContext(Head)
   const isNamed = head.heading === title
   useEffect(() => {
-    if (takesFocus) heading.current?.focus()
+    if (takesFocus) (heading.current ?? document.querySelector('h1'))?.focus()
   }, [takesFocus])
   return (
     <section className="card">
       {isNamed ? (
         head.aside && createPortal(aside, head.aside)
       ) : (
-        <header>
+        <header className={isHeardOnly ? 'visually-hidden' : undefined}>
           <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
             {title}
           </h2>
@@ -105,17 +107,20 @@ interface SummaryProps {
   name: string
   children: ReactNode
   note?: ReactNode
+  /** A button beside the figure, on a phone below it. */
+  act?: ReactNode
   /** The smaller figures beside it. */
   of: Readonly<Record<string, ReactNode>>
 }
 
 /** One large figure, and smaller figures that explain it. */
-export function Summary({ name, children, note, of }: SummaryProps) {
+export function Summary({ name, children, note, act, of }: SummaryProps) {
   return (
     <dl className="card summary">
       <div className="lead-figure">
         <dt>{name}</dt>
         <dd className="balance">{children}</dd>
+        {act && <dd className="act">{act}</dd>}
         {note && <dd className="note">{note}</dd>}
       </div>
       {Object.entries(of).map(([label, value]) => (

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ui } from '../words/ui.ts'
+import { Whole } from './facts.tsx'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
 
@@ -33,22 +34,20 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
   const text = [title, ...filledRows.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
     <section className="receipt" aria-label={title}>
-      <header>
-        <strong>{title}</strong>
-        <div className="buttons">
-          <button type="button" className="button" onClick={print}>
-            {ui.receipt.print}
-          </button>
-          <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
-            {ui.receipt.save}
-          </button>
-        </div>
-      </header>
+      <strong>{title}</strong>
       <Facts of={shown(filledRows.slice(0, FIRST))} />
       <details className="checked" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>{ui.receipt.details}</summary>
         <Facts of={shown(filledRows.slice(FIRST))} />
       </details>
+      <div className="buttons">
+        <button type="button" className="button" onClick={print}>
+          {ui.receipt.print}
+        </button>
+        <button type="button" className="button" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
+          {ui.receipt.save}
+        </button>
+      </div>
     </section>
   )
 }
@@ -56,7 +55,4 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
 const shown = (rows: readonly (readonly [name: string, value: string])[]) =>
   Object.fromEntries(rows.map(([what, value]) => [what, <Value key={what} of={value} />]))
 
-/** A value. A hash is set in a smaller font, so that it fits in a line. */
-function Value({ of }: { of: string }) {
-  return HEX.test(of) ? <span className="hex">{of}</span> : of
-}
+const Value = ({ of }: { of: string }) => (HEX.test(of) ? <Whole of={of} /> : of)

@@ -27,7 +27,6 @@ export const words = {
     rounds: { one: '{n} round', other: '{n} rounds' },
     lastRound: '{rounds}, the last {time}',
     withdrawn: 'Withdrawn',
-    outstanding: '{amount} can be withdrawn now',
     sales: 'Sales',
   },
   cover: {
@@ -38,6 +37,7 @@ export const words = {
     solvent: 'Solvent',
     short: 'Short',
     holds: 'Holds',
+    both: 'Holds, owes',
     owes: 'Owes',
     lacks: 'Lacks',
     readAt: 'at {block}, {time}',
@@ -59,10 +59,9 @@ export const words = {
       other: 'It recomputed the last {n} rounds from their published seeds in {ms} ms.',
     },
     differs: 'An amount does not follow from its seed. See <round>round {id}</round>.',
-    bar: {
-      one: 'Round {id}: {amount} ETH to {n} node',
-      other: 'Round {id}: {amount} ETH to {n} nodes',
-    },
+    paidTier: { one: 'Paid to each {tier} node, last round', other: 'Paid to each {tier} node, last {n} rounds' },
+    paidAll: { one: 'Paid to a node on average, last round', other: 'Paid to a node on average, last {n} rounds' },
+    bar: 'Round {id}: {amount} ETH a node',
     next: 'Next round {time}',
     unknown: {
       one: '{n} round has no terms to recompute it from.',
@@ -77,7 +76,7 @@ export const words = {
     title: 'Rounds',
     lead: 'Each round credits the nodes that are due. We publish the seed and terms of every amount, so anyone can recompute it.',
     none: 'No round yet.',
-    first: 'The first comes when the first nodes are due.',
+    first: 'The first round comes when the first nodes are due.',
     round: 'Round',
     when: 'When',
     fundedBy: 'Paid by',

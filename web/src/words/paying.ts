@@ -31,6 +31,7 @@ export const words = {
     waiting: 'Waiting for a transfer from this address.',
     recent: 'It made one a moment ago. <see>See its payment</see>.',
     qr: 'QR code of the payment',
+    showQr: 'Show the QR code for another device',
   },
   preflight: {
     unchecked: 'We could not run the checks right now. A payment that fails one is held, not lost.',
@@ -68,26 +69,32 @@ export const words = {
     capUnknown: 'We could not read how many nodes the contract allows per wallet.',
     cap: 'You have {owned} of the {limit} nodes in all that the contract allows per wallet{underWay}.',
     reviewUnknown: 'We could not check whether the operator has to review this payment.',
-    noReview: 'You get the node automatically. Nobody has to review the payment.',
-    review: 'The operator has to review this payment, so it would be held until then.',
+    noReview: {
+      one: 'You get the node automatically. Nobody has to review the payment.',
+      other: 'You get the nodes automatically. Nobody has to review the payments.',
+    },
+    review: {
+      one: 'The operator has to review this payment, so it would be held until then.',
+      other: 'The operator has to review these payments, so they would be held until then.',
+    },
     noHolding: 'You need no token.',
     tokens: 'tokens',
     holdingUnknown: 'You need {required}. We could not read what you hold.',
     holding: 'You hold {held} of the {required} that you need.',
     etherUnknown: 'We could not read your ether balance, so check that it covers price and gas.',
-    ether: 'You have {balance}. Price and gas need {required}.',
-  },
-  referral: {
-    /** What becomes of a code, as it will be sent. */
-    fates: {
-      by: 'Referred by {code}. The price stays the same.',
-      unlessTogether: 'Referred by {code}, unless your wallet sends all transfers together. The price stays the same.',
-      unknown: 'The code {code} is not valid at the moment, so your payment will not include it.',
-      own: 'The code {code} pays this wallet itself, so your payment will not include it.',
-      cannot: 'A payment from this wallet cannot include the code {code} now.',
-      byHand: 'A payment by QR code or by hand cannot include the code {code}.',
+    ether: {
+      one: 'You have {balance}. Price and gas need {required}.',
+      other: 'You have {balance}. {n} prices and gas need {required}.',
     },
-    remove: 'Remove',
+  },
+  /** What becomes of a referral code, as it will be sent. */
+  referral: {
+    by: 'Referred by {code}. The price stays the same.',
+    unlessTogether: 'Referred by {code}, unless your wallet sends all transfers together. The price stays the same.',
+    unknown: 'The code {code} is not valid at the moment, so your payment will not include it.',
+    own: 'The code {code} pays this wallet itself, so your payment will not include it.',
+    cannot: 'A payment from this wallet cannot include the code {code} now.',
+    byHand: 'A payment by QR code or by hand cannot include the code {code}.',
   },
   rest: {
     refused: 'you declined it in the wallet.',

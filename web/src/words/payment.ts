@@ -41,7 +41,7 @@ export const words = {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
     },
-    checks: 'Amount, tier, allowance, holding',
+    checks: 'The amount, the tier and your limit',
     sent: 'Sent to the contract',
     nextRun: 'In a few seconds',
     soldOut: 'Waits until the contract’s owner allows more nodes',
@@ -57,7 +57,7 @@ export const words = {
   /** What a payment rests on. */
   assurance: {
     proven: 'Proven by the hash of its block, which the contract has named.',
-    linked: 'Checked. The chain has not confirmed it yet.',
+    linked: 'In a block that the chain has not confirmed yet.',
     agreed: 'Two providers of the chain agree on it.',
     believed: 'One provider of the chain reports it.',
     waits: 'Only one provider of the chain reports it so far. If we use several, we wait until a second one agrees.',
@@ -66,7 +66,8 @@ export const words = {
   goesOn: 'Nothing is lost. This page continues automatically.',
   one: 'Payment {at} of {all}: {amount} from {payer}',
   orphaned: 'The chain dropped the block of this transfer. The transfer counts again once it is in a new block.',
-  notAPayment: 'This transaction will not become a node automatically. {why}',
+  notAPayment: '{why} It buys no node.',
+  another: 'Look up another transaction',
   notSeen: {
     replaced: 'Your wallet replaced this transaction. Transaction {hash} took its place:',
     other:
@@ -87,6 +88,7 @@ export const words = {
   },
   success: {
     yours: 'Node {id} is yours',
+    minted: 'Node {id} is minted',
     notScheduled: 'its first round is not scheduled yet',
     expelled:
       'never: the contract’s owner has expelled this node. You can withdraw what it was credited, and the operator sends your payment back',
@@ -116,8 +118,9 @@ export const words = {
   },
   stopped: {
     refunded: 'The operator has sent the ether back.',
-    refundedBy: 'The operator has sent the ether back, by transaction {hash}.',
-    dismissed: 'The operator has closed this payment without a node.',
+    refundedBy: 'The operator has sent the ether back. Transaction {hash}',
+    askWhy: '<contact>Ask the operator</contact> why.',
+    giveAddress: 'If you ask the operator why, send the address of this page.',
     steps: ['Received', 'The operator decides', 'A node, or your ether back'],
     /** The second step, if the payment needs no decision. */
     held: 'Held',

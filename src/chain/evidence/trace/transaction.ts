@@ -8,8 +8,8 @@ import type { RpcReads } from '../../rpc/rpc.ts'
 import { innerMovesOf } from './frames.ts'
 
 /**
- * The transfers to `to` by inner calls of a transaction, in order; null if no provider can trace the transaction. Throws if the provider is only
- * busy, because a later attempt may work.
+ * The transfers to `to` by inner calls of a transaction, in order; null if the provider that answered cannot trace it. Throws if that one is
+ * only busy, because a later attempt may work.
  */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])

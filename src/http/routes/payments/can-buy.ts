@@ -17,7 +17,7 @@ import {
 import type { Address } from '../../../domain/units.ts'
 import type { BuyerReading } from '../../../ports/contract.ts'
 import { parseAddress } from '../../edge/guards.ts'
-import { isRefusal, refuse } from '../../refusals.ts'
+import { isRefusal, noneIfRefused, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { doTracesCount, modeIn, parseTier, readOffer } from '../deploy-quote.ts'
@@ -74,7 +74,7 @@ async function readSale(
   { address, requestedTier }: { address: Address; requestedTier: string | null },
 ): Promise<Sale | null> {
   const [offer, history, cursor, wallets, recheckUpTo] = await Promise.all([
-    readOffer(sql, requestedTier),
+    readOffer(sql, requestedTier).then(noneIfRefused),
     readTierVersions(sql),
     readCursor(sql),
     readPaymentWallets(sql),

@@ -1,6 +1,5 @@
-// Compares the ledger with the contract at the ledger's block: counters, every node, every cohort, and whether the contract covers its debt.
-// Also compares the tiers' stored totals with their turns. Neither side changes during the comparison, unless the chain reorganises that block, so
-// any difference is drift. Changes nothing.
+// Compares the ledger with the contract at the ledger's block: counters, every node, every cohort of the ledger, and whether the contract covers its
+// debt. Neither side changes during the comparison, unless the chain reorganises that block, so any difference is drift. Changes nothing.
 
 import { type Cursor, readCursor } from '../../../db/blocks/blocks.ts'
 import { inSnapshot } from '../../../db/core/snapshot.ts'
@@ -77,19 +76,19 @@ interface Sides {
   drifts: Drift[]
 }
 
-/** The highest node number on either side. */
-async function countNodes(sql: Sql, last: bigint): Promise<number> {
+/** The highest node id on either side. */
+async function highestNodeId(sql: Sql, last: bigint): Promise<number> {
   const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
   return Math.max(row?.last ?? 0, Number(last))
 }
 
-/** Compares every node. @returns how many there are. */
+/** Compares every node. @returns how many were compared. */
 async function compareAll(
   { sql, contract, cursor, drifts }: Sides,
   last: bigint,
   { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
 ): Promise<number> {
-  const nodes = await countNodes(sql, last)
+  const nodes = await highestNodeId(sql, last)
   let comparedCount = 0
   for (let first = 1; first <= nodes; first += WINDOW) {
     signal?.throwIfAborted()

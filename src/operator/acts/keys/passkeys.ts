@@ -69,7 +69,7 @@ export const revokeInvitation = defineAct({
     if (refusal) return refusal
     if (passkeyId !== null) return refuseAct('conflict', `It was used: revoke passkey ${passkeyId}.`)
     if ((await invitations.revokeInvitations(sql, { id }, actor.name)) === 0)
-      return refuseAct('conflict', `Invitation ${id} is revoked.`)
+      return refuseAct('conflict', `Invitation ${id} was revoked before.`)
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
@@ -77,11 +77,11 @@ export const revokeInvitation = defineAct({
   says: 'Revoked. It can no longer create a passkey.',
 })
 
-/** Revoking a passkey also ends its holder's open invitations, and any key or passkey that they are making at that moment. */
+/** Revoking a passkey also revokes the open invitations that were issued with it, and any key or passkey that they are making at that moment. */
 export const revokePasskey = defineAct({
   path: 'passkeys/:id/revoke',
   scope: 'operate',
-  summary: 'revoke a passkey and its sessions; it works on every instance within three seconds',
+  summary: 'revoke a passkey and its sessions; takes effect on every instance within three seconds',
   fields: REVOKED,
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>

@@ -11,7 +11,7 @@ import type { LedgerDb, Logging } from '../../../ports/contexts.ts'
 import { type Actor, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct } from '../../define-act.ts'
 import { digestOfKey, isCodeForm, newSecret } from './secret.ts'
-import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
+import { credentialIdIn, readMadePasskey, verifySignIn } from './webauthn.ts'
 
 /** How long a session lasts: a working day, so a person who forgot to sign out is signed out the next morning. */
 const SESSION_SEC = 8 * 3600
@@ -89,7 +89,7 @@ export async function signIn(
   const credentialId = credentialIdIn(credential)
   const ownPasskey = credentialId === null ? null : await passkeys.findCredential(pool, credentialId)
   if (ownPasskey === null) return 'refused'
-  const counter = await readSignature(party, credential, { ...ownPasskey, challenge: challenge.text })
+  const counter = await verifySignIn(party, credential, { ...ownPasskey, challenge: challenge.text })
   if (counter === null) return 'refused'
   return inTransaction(pool, async (sql) => {
     const passkey = await passkeys.lockPasskey(sql, ownPasskey.id)

@@ -100,8 +100,8 @@ export async function readMadePasskey(
 export const credentialIdIn = (credential: unknown): string | null =>
   isObject(credential) && typeof credential.id === 'string' && ID_FORM.test(credential.id) ? credential.id : null
 
-/** The counter that this passkey has signed with the challenge; null if the signature is not valid. */
-export async function readSignature(
+/** Verifies a sign-in with a passkey. @returns the passkey's new counter; null if the signature is not valid. */
+export async function verifySignIn(
   { id, origin }: RelyingParty,
   credential: unknown,
   { challenge, ...passkey }: { challenge: string; credentialId: string; publicKey: string },
@@ -116,8 +116,7 @@ export async function readSignature(
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
-    // Below any counter, so that the library does not check the counter before it knows whose it is. The ledger checks the counter later, under the
-    // row's lock.
+    // With -1 the library's check of the counter always passes. The ledger checks the counter later, under the row's lock.
     credential: { id: passkey.credentialId, publicKey, counter: -1 },
   }).catch(() => null)
   return verification?.verified ? verification.authenticationInfo.newCounter : null

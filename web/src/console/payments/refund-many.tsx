@@ -91,7 +91,7 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   )
 }
 
-/** The outcome of preparing a payment's refund. What an earlier file pays is left out, unless it is asked for again. */
+/** The outcome of preparing a payment's refund. What an earlier file pays is left out, unless the operator asks again. */
 function outcomeOf(payment: Shape<'Payment'>, { results }: Prepared, isAgain: boolean): Outcome {
   const { refusal, prepared } = results.find((one) => one.payment === String(payment.id)) ?? {}
   const isFiled = !isAgain && prepared?.fileMadeAt !== null

@@ -1,6 +1,6 @@
 // The page on which a buyer chooses a tier. The checkout itself is checkout.tsx.
 import { Suspense } from 'react'
-import { useParams } from 'wouter'
+import { useParams, useSearchParams } from 'wouter'
 import { useTiers } from '../../ledger.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -17,21 +17,24 @@ const t = words.buy
 
 export function Buy() {
   const { tier: id } = useParams<{ tier?: string }>()
+  const [search] = useSearchParams()
   const tiers = useTiers()
   if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   const isSold = tier?.state === 'open' && !tier.soldOut
+  const paidCount = search.getAll('tx').length
+  const offer = tier && (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   return (
     <Page
-      title={tier ? (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label) : t.title}
-      lead={isSold && t.lead}
+      title={paidCount > 0 ? (paidCount > 1 ? t.yourPayments : t.yourPayment) : (offer ?? t.title)}
+      lead={isSold && paidCount === 0 && t.lead}
     >
       <div className={tier ? 'selling' : undefined}>
         <Shown reading={tiers}>
           {(all) =>
             tier ? (
               <>
-                <Thing tier={tier} />
+                <Thing tier={tier} isPaid={paidCount > 0} />
                 <Suspense fallback={<Offered tier={tier} />}>
                   <Checkout key={id} tier={tier} />
                 </Suspense>

@@ -46,16 +46,23 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       {t.open}
     </a>
   )
+  const code = <Qr text={link} label={t.qr} />
   return (
     <div className="stack">
       <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
-      {isPhone() && open}
-      <Qr text={link} label={t.qr} />
+      {isPhone() ? open : code}
       <CopyRows rows={rows} />
-      {!isPhone() && open}
+      {isPhone() ? (
+        <details className="checked">
+          <summary>{t.showQr}</summary>
+          {code}
+        </details>
+      ) : (
+        open
+      )}
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
-      {payer && <Checks address={payer} tier={tier} />}
+      {payer && <Checks address={payer} tier={tier} quantity={1} />}
       <Referred referral={useReferred(null)} />
       <p className="note">{fill(t.otherAmount, { chain })}</p>
     </div>

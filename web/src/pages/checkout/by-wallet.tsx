@@ -32,7 +32,7 @@ export interface ByWalletProps {
 /** The button that pays, with the obstacles that disable it. */
 export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: ByWalletProps) {
   const isContract = useIsContract(wallet)
-  const preflight = usePreflight(wallet?.address, tier.id)
+  const preflight = usePreflight(wallet?.address, tier.id, quantity)
   const [hasAgreed, setAgreed] = useState(false)
   const [hasPressed, setPressed] = useState(false)
   const why = useId()
@@ -59,10 +59,10 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
       <WrongChain />
       {isContract && <ContractNotice mode={quote.contractWallets} />}
       <div id={why} className="stack" role="status">
-        <Obstacles blocking={blocking} tier={tier} />
+        <Obstacles {...{ blocking, tier, quantity }} />
         {isReviewed && blocking.length === 0 && <Agreement hasAgreed={hasAgreed} setAgreed={setAgreed} />}
       </div>
-      <Checks address={wallet.address} tier={tier} />
+      <Checks address={wallet.address} tier={tier} quantity={quantity} />
       <Referred referral={referral} />
       <button
         type="button"
@@ -96,20 +96,24 @@ function confirming(intent: Intent | null): string {
   return fill(t.confirmOf, { number: intent.paid + 1, quantity: intent.quantity })
 }
 
-function Obstacles({ blocking, tier }: { blocking: readonly BuyerCheck[]; tier: Tier }) {
+interface ObstaclesProps {
+  blocking: readonly BuyerCheck[]
+  tier: Tier
+  quantity: number
+}
+
+function Obstacles({ blocking, tier, quantity }: ObstaclesProps) {
   if (blocking.length === 0) return null
   return (
     <div className="notice bad">
-      <div>
-        <p>
-          <strong>{blocking.every(({ check }) => check === 'ether') ? t.notEnough : t.notOffered}</strong>
-        </p>
-        <ul>
-          {blocking.map((check) => (
-            <li key={check.check}>{sentenceOf(check, tier)}</li>
-          ))}
-        </ul>
-      </div>
+      <p>
+        <strong>{blocking.every(({ check }) => check === 'ether') ? t.notEnough : t.notOffered}</strong>
+      </p>
+      <ul>
+        {blocking.map((check) => (
+          <li key={check.check}>{sentenceOf(check, tier, quantity)}</li>
+        ))}
+      </ul>
     </div>
   )
 }

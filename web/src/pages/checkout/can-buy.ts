@@ -12,13 +12,25 @@ const checksQuery = (address: string, tierId: string) => ({
     ledger.canBuy(address, tierId, { signal, fresh: true, attempts: 1 }),
 })
 
-/** The checks for a wallet; no checks if the wallet is `undefined`. */
-export const usePreflight = (address: string | undefined, tierId: string) =>
+/** The checks for a wallet that buys `quantity` nodes; no checks if the wallet is `undefined`. */
+export const usePreflight = (address: string | undefined, tierId: string, quantity = 1) =>
   useQuery({
     ...checksQuery(address ?? '', tierId),
+    select: (answer) => severalOf(answer, quantity),
     enabled: address !== undefined,
     refetchInterval: notBefore(() => EVERY_MS),
   })
+
+/** The service checks one transfer. Several need their price and gas several times. */
+function severalOf(answer: CanBuy, quantity: number): CanBuy {
+  const checks = answer.checks.map((check) => {
+    if (check.check !== 'ether' || check.requiredWei === null || check.balanceWei === null) return check
+    const requiredWei = check.requiredWei * BigInt(quantity)
+    return { ...check, requiredWei, passes: check.balanceWei >= requiredWei }
+  })
+  const isShort = checks.some(({ check, passes }) => check === 'ether' && passes === false)
+  return { ...answer, checks, canBuy: isShort ? false : answer.canBuy }
+}
 
 /** Runs the checks again, just before the wallet prompts; null if they could not run. */
 export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {

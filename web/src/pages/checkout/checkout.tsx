@@ -10,7 +10,7 @@ import { useSite } from '../../site.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Countdown, Hash } from '../../ui/facts.tsx'
+import { Countdown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown, Waiting } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
@@ -21,10 +21,11 @@ import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { Claim, PaymentSteps } from '../payment/claim.tsx'
 import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
+import { CameWith } from './came-with.tsx'
 import { usePreflight } from './can-buy.ts'
 import { Recipient, Total } from './offered.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
-import { Ladder, labelOf, useMostPerWallet } from './tiers.tsx'
+import { isSold, Ladder, labelOf, stepsOf, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 // The code that pays loads once there is a wallet to pay with, or the buyer wants the QR code.
@@ -75,10 +76,10 @@ function Payment({ tier }: { tier: Tier }) {
     )
   return (
     <div className="one-column">
-      <Section title={whyNot ? tier.label : t.total}>
+      <Section title={whyNot ? tier.label : t.total} isHeardOnly>
         <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
           {whyNot ? (
-            <NotNow tier={tier} why={whyNot} />
+            <NotNow tier={tier} tiers={tiers} why={whyNot} />
           ) : (
             <Shown reading={quote} waiting={<Total tier={tier} wei={tier.priceWei} />}>
               {(answer) => <Ways {...{ tier, wallet, onSent, byHand, setByHand }} quote={answer} />}
@@ -103,7 +104,6 @@ function Followed({ hashes, payer, wallet }: FollowedProps) {
   return hashes.map((txHash, index) => (
     <Fragment key={txHash}>
       {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
-      <p className="note">{rich(t.transfer, { hash: <Hash of={txHash} /> })}</p>
       <PaymentSteps
         txHash={txHash}
         payer={payer}
@@ -125,16 +125,17 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
 }
 
 /** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
-function NotNow({ tier, why }: { tier: Tier; why: string }) {
+function NotNow({ tier, tiers, why }: { tier: Tier; tiers: readonly Tier[]; why: string }) {
   const { state, opensAt } = tier
+  const step = stepsOf(tiers, tier).find(isSold)
   return (
     <div className="ways">
       {state === 'upcoming' && <Total tier={tier} wei={tier.priceWei} />}
       <div className="notice" role="status">
         {state === 'upcoming' && opensAt ? <Opening at={opensAt} /> : <p>{why}</p>}
       </div>
-      <Link href="/buy" className="button main wide">
-        {t.seeOthers}
+      <Link href={step ? `/buy/${step.id}` : '/buy'} className="button main wide">
+        {step ? fill(t.buyStep, { tier: step.label, amount: ether(step.priceWei) }) : t.seeOthers}
       </Link>
     </div>
   )
@@ -142,10 +143,10 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
 
 /** How long until a tier opens, and when that is. */
 const Opening = ({ at }: { at: Date }) => (
-  <div>
+  <>
     <p className="price">{rich(words.tiers.opens, { time: <Countdown to={at} /> })}</p>
     <p>{fill(t.opening, { at: everyTime(at) })}</p>
-  </div>
+  </>
 )
 
 interface WaysProps {
@@ -184,6 +185,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         choose={(way) => setByHand(way === 'wallet' ? null : { payer: wallet?.address ?? null })}
         word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
+      {byHand === null && !wallet && <CameWith />}
       <Suspense fallback={<Waiting lines={4} />}>
         {byHand !== null ? (
           <ByHand
@@ -200,7 +202,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         )}
       </Suspense>
       {byHand === null && <Recipient quote={quote} />}
-      {byHand === null && <p className="note">{t.checked}</p>}
+      {byHand === null && !wallet && <p className="note">{t.checked}</p>}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}

@@ -12,21 +12,24 @@ import { isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './ti
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, and what happens next. */
-export function Thing({ tier }: { tier: Tier }) {
+/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. */
+export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
+  const mostOf = useMostPerWallet()
   return (
     <div className="thing">
       <TierPicture id={tier.id} payoutBps={tier.payoutBps} />
       <LastPaid tier={tier} />
-      <Facts
-        of={{
-          [words.tiers.perWallet]: fill(words.tiers.nodes, { n: useMostPerWallet()(tier) }),
-          ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
-            [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
-          }),
-        }}
-      />
-      {isSold(tier) && (
+      {!isPaid && (
+        <Facts
+          of={{
+            [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
+            ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
+              [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
+            }),
+          }}
+        />
+      )}
+      {!isPaid && isSold(tier) && (
         <ol className="how short">
           {t.next.map(([step, what]) => (
             <li key={step}>
@@ -61,7 +64,7 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
 /** To whom, and on which network. */
 export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
   const { data } = useDeployment()
-  const chain = chainInWords({ chainName: data?.chainName ?? null, chainId })
+  const chain = data?.chainName ?? chainInWords({ chainName: null, chainId })
   return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
 }
 
@@ -69,7 +72,7 @@ export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote
 export function Offered({ tier }: { tier: Tier }) {
   const { data: quote } = useQuote(tier.id, tier.state)
   return (
-    <Section title={t.total}>
+    <Section title={t.total} isHeardOnly>
       <div className="ways">
         <Total tier={tier} wei={quote?.priceWei ?? tier.priceWei} />
         {quote && (

@@ -14,11 +14,13 @@ const t = words.preflight
 interface ChecksProps {
   address: string
   tier: Tier
+  /** How many transfers the wallet would make. */
+  quantity: number
 }
 
 /** All checks of a wallet on one line, which expands. */
-export function Checks({ address, tier }: ChecksProps) {
-  const { data, error } = usePreflight(address, tier.id)
+export function Checks({ address, tier, quantity }: ChecksProps) {
+  const { data, error } = usePreflight(address, tier.id, quantity)
   if (error && !data)
     return (
       <p className="notice warn" role="status">
@@ -32,7 +34,7 @@ export function Checks({ address, tier }: ChecksProps) {
     <>
       {takenCheck && (
         <p className="notice warn" role="status">
-          {sentenceOf(takenCheck, tier)}
+          {sentenceOf(takenCheck, tier, quantity)}
         </p>
       )}
       <details className="checked">
@@ -58,7 +60,7 @@ export function Checks({ address, tier }: ChecksProps) {
           {data.checks.map((check) => (
             <li key={check.check} className={SIGNS[String(check.passes)]}>
               <span className="visually-hidden">{verdictOf(check)}: </span>
-              <span>{sentenceOf(check, tier)}</span>
+              <span>{sentenceOf(check, tier, quantity)}</span>
             </li>
           ))}
         </ul>
@@ -72,8 +74,8 @@ const SIGNS: Readonly<Record<string, string>> = { true: 'passes', false: 'fails'
 const verdictOf = (check: BuyerCheck) =>
   isTaken(check) ? t.taken : check.passes === null ? t.unknown : check.passes ? t.passes : t.fails
 
-/** A check as a sentence with its numbers. */
-export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
+/** A check as a sentence with its numbers. `n`: how many transfers it is about. */
+export function sentenceOf(check: BuyerCheck, tier: Tier, n: number): ReactNode {
   switch (check.check) {
     case 'onSale':
       if (check.passes === null) return t.saleWaits
@@ -92,16 +94,16 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
     case 'holding':
       return holdingOf(check)
     case 'ether':
-      return <Ether check={check} />
+      return etherIn(check, n)
     case 'review':
       if (check.passes === null) return t.reviewUnknown
-      return check.passes ? t.noReview : t.review
+      return fill(check.passes ? t.noReview : t.review, { n })
   }
 }
 
 /** The sentence of a check, as text. */
 export const textOf = (check: BuyerCheck, tier: Tier): string =>
-  check.check === 'ether' ? t.noEther : String(sentenceOf(check, tier))
+  check.check === 'ether' ? t.noEther : String(sentenceOf(check, tier, 1))
 
 const placesIn = (check: Extract<BuyerCheck, { check: 'supply' }>) =>
   fill(isTaken(check) ? t.allTaken : check.passes ? t.left : t.allSold, {
@@ -124,9 +126,10 @@ function holdingOf(check: Extract<BuyerCheck, { check: 'holding' }>): string {
   return fill(t.holding, { held: amount(check.heldWei), required: requiredAmount })
 }
 
-function Ether({ check: { requiredWei, balanceWei } }: { check: Extract<BuyerCheck, { check: 'ether' }> }) {
+function etherIn({ requiredWei, balanceWei }: Extract<BuyerCheck, { check: 'ether' }>, n: number): ReactNode {
   if (requiredWei === null || balanceWei === null) return t.etherUnknown
   return rich(t.ether, {
+    n,
     balance: <Amount wei={balanceWei} plain />,
     required: <Amount wei={requiredWei} plain />,
   })

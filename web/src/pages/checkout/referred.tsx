@@ -3,10 +3,11 @@ import { LedgerError, type Quote } from '@node-ledger/client'
 import { carries } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
 import { ledger, notBefore } from '../../ledger.ts'
-import { removeReferral, useReferral } from '../../referral.ts'
+import { useReferral } from '../../referral.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { rich } from '../../words/message.ts'
 import { words } from '../../words/paying.ts'
+import { Code, OfCode } from './came-with.tsx'
 
 const t = words.referral
 
@@ -23,7 +24,7 @@ interface Way {
 export interface Referral {
   code: string
   /** What becomes of the code: one of the sentences. Null while we do not know. */
-  fate: keyof typeof t.fates | null
+  fate: keyof typeof t | null
   /** The code, if the payment is to include it. */
   sent: string | undefined
 }
@@ -66,12 +67,5 @@ export function useReferred(way: Way | null): Referral | null {
 /** Says what becomes of the code. Renders nothing while we do not know, or if there is no code. */
 export function Referred({ referral }: { referral: Referral | null }) {
   if (!referral?.fate) return null
-  return (
-    <p className="referred">
-      <span>{rich(t.fates[referral.fate], { code: <strong translate="no">{referral.code}</strong> })}</span>
-      <button type="button" className="button quiet" onClick={removeReferral}>
-        {t.remove}
-      </button>
-    </p>
-  )
+  return <OfCode>{rich(t[referral.fate], { code: <Code of={referral.code} /> })}</OfCode>
 }

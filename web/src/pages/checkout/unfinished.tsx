@@ -97,19 +97,17 @@ function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   return (
     <div className="stack">
       <div className="notice warn" role="status">
-        <div>
-          <p>
-            {rich(intent.quantity > 1 && intent.asks === 1 ? t.askedOf : t.asked, {
-              time: <Time at={new Date(intent.at)} />,
-              amount: amountOf(intent, intent.asks),
-              payer: short(intent.payer),
-              number: intent.paid + 1,
-              quantity: intent.quantity,
-            })}
-          </p>
-          {intent.said && <p>{fill(t.said, { said: intent.said })}</p>}
-          <p>{isSure ? t.twice : t.notHeard}</p>
-        </div>
+        <p>
+          {rich(intent.quantity > 1 && intent.asks === 1 ? t.askedOf : t.asked, {
+            time: <Time at={new Date(intent.at)} />,
+            amount: amountOf(intent, intent.asks),
+            payer: short(intent.payer),
+            number: intent.paid + 1,
+            quantity: intent.quantity,
+          })}
+        </p>
+        {intent.said && <p>{fill(t.said, { said: intent.said })}</p>}
+        <p>{isSure ? t.twice : t.notHeard}</p>
       </div>
       <p>
         <button
@@ -141,21 +139,19 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
   return (
     <div className="stack">
       <div className="notice warn" role="status">
-        <div>
-          <p>
-            <strong>{fill(why ? (isRefused ? t.refused : t.notSent) : t.partly, values)}</strong>
-          </p>
-          <ol className="sent">
-            {hashes.map((hash) => {
-              const status = payments?.find(({ txHash }) => txHash === hash)?.status
-              return (
-                <li key={hash}>
-                  <Link href={`/payment/${hash}`}>{short(hash)}</Link> {status ? words.payments[status] : t.onItsWay}
-                </li>
-              )
-            })}
-          </ol>
-        </div>
+        <p>
+          <strong>{fill(why ? (isRefused ? t.refused : t.notSent) : t.partly, values)}</strong>
+        </p>
+        <ol className="sent">
+          {hashes.map((hash) => {
+            const status = payments?.find(({ txHash }) => txHash === hash)?.status
+            return (
+              <li key={hash}>
+                <Link href={`/payment/${hash}`}>{short(hash)}</Link> {status ? words.payments[status] : t.onItsWay}
+              </li>
+            )
+          })}
+        </ol>
       </div>
       {isHere ? (
         <button type="button" className="button main wide" onClick={resume}>

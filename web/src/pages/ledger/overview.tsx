@@ -37,7 +37,7 @@ export function Overview() {
           </p>
         </Page>
         <Earned rounds={rounds.data} tier={cheapest} totalWei={stats.data?.totalDistributedWei ?? null} />
-        <Proof rounds={rounds.data ?? []} />
+        {rounds.data?.length !== 0 && <Proof rounds={rounds.data ?? []} tier={cheapest} />}
       </div>
       <section className="offer" aria-labelledby="offer">
         <header className="bar">
@@ -81,8 +81,7 @@ interface EarnedProps {
 /** What a node of the cheapest tier got last, or else an average node; how often rounds come, and what all nodes got so far. */
 function Earned({ rounds, tier, totalWei }: EarnedProps) {
   const [last] = rounds ?? []
-  if (!rounds || !last)
-    return <div className="yield note">{rounds && `${words.rounds.none} ${words.rounds.first}`}</div>
+  if (!rounds || !last) return <p className="yield lead">{rounds && words.rounds.first}</p>
   const cadence = cadenceOf(rounds, Date.now())
   const paid = tier && paidByTier(rounds, tier.id, 1)[0]
   const perNode = paid?.wei ?? last.totalWei / BigInt(last.nodeCount)
@@ -138,11 +137,7 @@ function Totals({ totals }: { totals: Stats }) {
             <Amount wei={totals.totalDistributedWei} />
           </Tally>
         ),
-        [t.withdrawn]: (
-          <Tally note={rich(t.outstanding, { amount: <Amount wei={totals.outstandingWei} plain /> })}>
-            <Amount wei={totals.totalWithdrawnWei} />
-          </Tally>
-        ),
+        [t.withdrawn]: <Amount wei={totals.totalWithdrawnWei} />,
         [t.sales]: <Amount wei={totals.totalSalesWei} />,
       }}
     />
@@ -179,14 +174,14 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
                 <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
               ),
           }),
-          [c.holds]: (
+          [contractBalanceWei === outstandingWei ? c.both : c.holds]: (
             <Tally
               note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}
             >
               <Amount wei={contractBalanceWei} />
             </Tally>
           ),
-          [c.owes]: <Amount wei={outstandingWei} />,
+          ...(contractBalanceWei !== outstandingWei && { [c.owes]: <Amount wei={outstandingWei} /> }),
           ...(isShort && { [c.lacks]: <Amount wei={-surplusWei} /> }),
         }}
       />

@@ -1,9 +1,9 @@
 // Proof instead of trust: this browser recomputes the last rounds while the visitor watches.
-import type { Distribution } from '@node-ledger/client'
+import type { Distribution, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { cadenceOf } from '../../cadence.ts'
+import { cadenceOf, paidByTier } from '../../cadence.ts'
 import { etherAsNumber, shortEther } from '../../format.ts'
 import { nameOf } from '../../ledger.ts'
 import type { Recomputed } from '../../recompute-all.ts'
@@ -17,8 +17,16 @@ const t = words.proof
 /** How many bars a phone can show so that they can still be told apart. */
 const BARS_MAX = 60
 const BARS_LEAST = 24
-/** Recomputes `rounds`, newest first, and again with each new round, or one that a reorg has replaced. */
-export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
+
+interface ProofProps {
+  /** Newest first. */
+  rounds: readonly Distribution[]
+  /** The tier whose payouts are shown; all nodes' average if none was paid. */
+  tier: Tier | undefined
+}
+
+/** Shows what `rounds` paid. Recomputes them, and again with each new round, or one that a reorg has replaced. */
+export function Proof({ rounds, tier }: ProofProps) {
   const { data, isError } = useQuery({
     queryKey: ['recomputed', rounds.map(nameOf)],
     queryFn: async () => (await part(() => import('../../recompute-all.ts'))).recomputeAll(rounds),
@@ -27,20 +35,25 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
     placeholderData: (before) => before,
   })
   const next = cadenceOf(rounds, Date.now())?.nextAt ?? null
+  const paidTier = tier ? paidByTier(rounds, tier.id, BARS_MAX) : []
+  const paid = paidTier.length > 0 ? paidTier : averageOf(rounds.slice(0, BARS_MAX).reverse())
+  const verdictOf = new Map(rounds.map((round) => [round.id, data?.verdicts.get(nameOf(round))]))
   return (
     <section className="proof" aria-label={t.title}>
       <div className="bleed">
+        <p>
+          {tier && paidTier.length > 0
+            ? fill(t.paidTier, { tier: tier.label, n: paid.length })
+            : fill(t.paidAll, { n: paid.length })}
+        </p>
         <Bars
           least={BARS_LEAST}
-          bars={rounds
-            .slice(0, BARS_MAX)
-            .reverse()
-            .map((round) => ({
-              key: round.id,
-              value: round.nodeCount > 0 ? etherAsNumber(round.totalWei) / round.nodeCount : 0,
-              title: fill(t.bar, { id: String(round.id), amount: shortEther(round.totalWei), n: round.nodeCount }),
-              tone: toneOf(data?.verdicts.get(nameOf(round))),
-            }))}
+          bars={paid.map(({ round, wei }) => ({
+            key: round,
+            value: etherAsNumber(wei),
+            title: fill(t.bar, { id: String(round), amount: shortEther(wei) }),
+            tone: toneOf(verdictOf.get(round)),
+          }))}
         />
       </div>
       <div className="bar">
@@ -52,6 +65,10 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
     </section>
   )
 }
+
+/** What rounds paid a node on average. */
+const averageOf = (rounds: readonly Distribution[]) =>
+  rounds.map(({ id, totalWei, nodeCount }) => ({ round: id, wei: totalWei / BigInt(Math.max(1, nodeCount)) }))
 
 const toneOf = (verdict: boolean | null | 'unread' | undefined) =>
   verdict === true ? 'good' : verdict === false ? 'bad' : 'calm'

@@ -8,7 +8,8 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Block, InExplorer, OutButton } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
-import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
+import { Search } from '../../ui/search.tsx'
+import { limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { ui } from '../../words/ui.ts'
@@ -53,7 +54,7 @@ export function PaymentSteps(props: StepsProps) {
   return (
     <>
       <p className="notice">{rich(words.notSeen.replaced, { hash: <Hash of={by.txHash} /> })}</p>
-      <PaymentSteps {...props} txHash={by.txHash} payer={by.from ?? props.payer} />
+      <PaymentSteps {...props} txHash={by.txHash} />
     </>
   )
 }
@@ -69,6 +70,8 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
   const isDone = isOver(reading.data ?? [])
   const sawUndone = useRef(false)
   if (reading.data && !isDone) sawUndone.current = true
+  // The intent is deleted once the payment is final.
+  const [isSentHere] = useState(() => readIntent()?.sent.includes(txHash) ?? false)
   useEffect(() => {
     if (isDone) noteOver(txHash)
   }, [isDone, txHash])
@@ -81,7 +84,7 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
     if (certain) onReplaced(certain)
   }, [certain, onReplaced])
   const Heading = headingOf(isPage)
-  if (isNoPayment(reading.error)) return <NoPayment Heading={Heading} error={reading.error} />
+  if (isNoPayment(reading.error)) return <NoPayment {...{ Heading, txHash, isPage }} error={reading.error} />
   const state = reading.isPending ? null : words.said[stateOf(first, reading.isError)]
   return (
     <div className="payment">
@@ -107,14 +110,16 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
           <Standing
             Heading={headingOf(isPage && index === 0)}
             payment={payment}
+            isYours={isSentHere || payment.from === payer}
             justCame={sawUndone.current}
             isOneOfSeveral={isOneOfSeveral || payments.length > 1}
             ofNode={payment.from === payer ? ofNode : undefined}
           />
         </Fragment>
       ))}
-      {isPage && <Transaction txHash={txHash} payments={payments} />}
-      <Elsewhere txHash={txHash} isHeld={payments.some(({ status }) => status === 'held')} />
+      <Transaction txHash={txHash} payments={payments} />
+      <Elsewhere txHash={txHash} isAsked={payments.some(({ status }) => status === 'held' || status === 'dismissed')} />
+      {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
 }
@@ -150,22 +155,23 @@ const Nth = ({ payment: { valueWei, from }, at, all }: { payment: Payment; at: n
 interface StandingProps extends Pick<StepsProps, 'ofNode'> {
   Heading: 'h1' | 'h2'
   payment: Payment
+  isYours: boolean
   justCame: boolean
   isOneOfSeveral: boolean
 }
 
 /** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps. */
-function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: StandingProps) {
+function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from, assurance } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
-  // One provider is what most services have, and no news, unless the payment waits for a second.
-  const rest = assurance && (assurance !== 'believed' || status === 'seen') && (
+  // One provider is what most services have, and no news, unless the payment waits for a second. Nothing vouches for a transfer in no block.
+  const rest = assurance && status !== 'orphaned' && (assurance !== 'believed' || status === 'seen') && (
     <p className="note">{words.assurance[restsOn(payment, assurance)]}</p>
   )
   if (status === 'minted' && nodeId)
     return (
       <>
-        <Success {...{ Heading, payment, nodeId, justCame, isOneOfSeveral }}>{ofNode?.(nodeId)}</Success>
+        <Success {...{ Heading, payment, nodeId, isYours, justCame, isOneOfSeveral }}>{ofNode?.(nodeId)}</Success>
         {rest}
       </>
     )
@@ -179,6 +185,7 @@ function Standing({ Heading, payment, justCame, isOneOfSeveral, ofNode }: Standi
           </p>
         )}
       </header>
+      {status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
       {STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
       {rest}
     </>
@@ -199,15 +206,15 @@ function Transaction({ txHash, payments }: { txHash: string; payments: readonly 
   )
 }
 
-/** The transfer in the explorer, and whom to ask about it. For a held payment, the page already says whom to ask. */
-function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
+/** The transfer in the explorer, and whom to ask about it, unless the page already says that. */
+function Elsewhere({ txHash, isAsked }: { txHash: string; isAsked: boolean }) {
   const { contact, explorer } = useSite()
   const page = explorer('tx', txHash)
-  if (page === null && (contact === null || isHeld)) return null
+  if (page === null && (contact === null || isAsked)) return null
   return (
     <p className="buttons">
       {page && <OutButton href={page}>{words.inExplorer}</OutButton>}
-      {contact && !isHeld && <OutButton href={contactAbout(contact, txHash)}>{words.ask}</OutButton>}
+      {contact && !isAsked && <OutButton href={contactAbout(contact, txHash)}>{words.ask}</OutButton>}
     </p>
   )
 }
@@ -234,20 +241,17 @@ function Way({ payment }: { payment: Payment | null }) {
   const pace = usePace()
   const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)
   return (
-    <>
-      <ol className="way">
-        {STEPS.map((step, index) => {
-          const state = index < doneCount ? 'done' : index === doneCount ? 'now' : 'later'
-          return (
-            <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
-              <span>{words.steps[step][state === 'done' ? 'done' : 'now']}</span>
-              <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
-            </li>
-          )
-        })}
-      </ol>
-      {payment?.status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
-    </>
+    <ol className="way">
+      {STEPS.map((step, index) => {
+        const state = index < doneCount ? 'done' : index === doneCount ? 'now' : 'later'
+        return (
+          <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
+            <span>{words.steps[step][state === 'done' ? 'done' : 'now']}</span>
+            <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
+          </li>
+        )
+      })}
+    </ol>
   )
 }
 
@@ -282,11 +286,30 @@ const CannotAsk = ({ error }: { error: Error }) => (
   </p>
 )
 
-function NoPayment({ Heading, error }: { Heading: 'h1' | 'h2'; error: LedgerError }) {
+interface NoPaymentProps {
+  Heading: 'h1' | 'h2'
+  txHash: string
+  isPage: boolean
+  error: LedgerError
+}
+
+function NoPayment({ Heading, txHash, isPage, error }: NoPaymentProps) {
   return (
     <div className="payment">
       <Heading tabIndex={-1}>{words.heads.noPayment}</Heading>
-      <Failed error={new Error(fill(words.notAPayment, { why: error.message }))} />
+      <p className="notice" role="status">
+        {fill(words.notAPayment, { why: error.message })}
+      </p>
+      <Transaction txHash={txHash} payments={[]} />
+      {isPage && <Another />}
     </div>
   )
 }
+
+/** For a visitor whose hash leads to no payment. */
+const Another = () => (
+  <div className="field">
+    <span>{words.another}</span>
+    <Search id="search-page" />
+  </div>
+)

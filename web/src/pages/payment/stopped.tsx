@@ -24,10 +24,14 @@ export function Stopped({ payment }: { payment: Payment }) {
         {payment.refundTxHash ? rich(t.refundedBy, { hash: <Hash of={payment.refundTxHash} /> }) : t.refunded}
       </p>
     )
-  if (payment.status === 'dismissed') return <p className="notice warn">{t.dismissed}</p>
+  if (payment.status === 'dismissed') return <WhyDismissed txHash={payment.txHash} />
   const { reason } = payment
   return (
     <div className="held">
+      <p>
+        <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
+        {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
+      </p>
       <ol className="way">
         {t.steps.map((step, index) => (
           <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
@@ -35,11 +39,24 @@ export function Stopped({ payment }: { payment: Payment }) {
           </li>
         ))}
       </ol>
-      <p>
-        <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
-        {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
-      </p>
       <HeldFacts payment={payment} />
+    </div>
+  )
+}
+
+/** Whom to ask why. */
+function WhyDismissed({ txHash }: { txHash: string }) {
+  const { contact } = useSite()
+  if (contact)
+    return (
+      <p className="notice">
+        {rich(t.askWhy, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}
+      </p>
+    )
+  return (
+    <div className="notice">
+      <p>{t.giveAddress}</p>
+      <KeepPage txHash={txHash} />
     </div>
   )
 }

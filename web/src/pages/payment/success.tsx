@@ -17,6 +17,8 @@ interface SuccessProps {
   Heading: 'h1' | 'h2'
   payment: Payment
   nodeId: string
+  /** True if this browser sent the payment, or has the wallet that did. */
+  isYours: boolean
   /** True if the node arrived while the page was open. The node's heading then takes the focus. */
   justCame: boolean
   /** True if the page shows several nodes. The receipt is then collapsed. */
@@ -26,7 +28,7 @@ interface SuccessProps {
 }
 
 /** Shows the node that a payment has become. */
-export function Success({ Heading, payment, nodeId, justCame, isOneOfSeveral, children }: SuccessProps) {
+export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSeveral, children }: SuccessProps) {
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -44,7 +46,7 @@ export function Success({ Heading, payment, nodeId, justCame, isOneOfSeveral, ch
               <path d="M14 25l7 7 13-15" pathLength="1" />
             </svg>
             <Heading ref={heading} tabIndex={-1}>
-              {fill(t.yours, { id: nodeId })}
+              {fill(isYours ? t.yours : t.minted, { id: nodeId })}
             </Heading>
           </header>
           <p>
