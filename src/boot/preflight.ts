@@ -18,11 +18,11 @@ import { readMode } from '../db/blocks/evidence.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { keepsPrepared, lookAtPooler } from '../db/core/pooler.ts'
-import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
+import { connect, inTransaction, type Pool, poolWithin } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readIdentity, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets } from '../db/sale/payment-wallets.ts'
-import { hasTerms } from '../db/sale/terms.ts'
+import { hasTerms, lockTerms } from '../db/sale/terms.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
 import type { TermsContent } from '../domain/rounds/terms.ts'
@@ -287,13 +287,18 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain): Promi
   })
 }
 
-/** Enters the terms as the operator's act does, which may find that another instance has just entered them. */
+/** Enters the terms as the operator's act does, unless another instance has just entered some. */
 async function enterFirst(deps: LedgerDb & ChainRead & FactoryRead, terms: TermsContent): Promise<void> {
   const input = { ...terms, minWei: String(terms.minWei), maxWei: String(terms.maxWei) }
-  const outcome = await enterTermsByAct.unguarded(deps, { name: 'start', requestId: null }, input)
-  if (!isOperatorRefusal(outcome)) return
-  const kind = outcome.because === 'unavailable' ? 'retryable' : 'fatal'
-  throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${outcome.message}`, kind)
+  await inTransaction(deps.pool, async (sql) => {
+    await lockTerms(sql)
+    if (await hasTerms(sql)) return
+    const within = { ...deps, pool: poolWithin(sql) }
+    const outcome = await enterTermsByAct.unguarded(within, { name: 'start', requestId: null }, input)
+    if (!isOperatorRefusal(outcome)) return
+    const kind = outcome.because === 'unavailable' ? 'retryable' : 'fatal'
+    throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${outcome.message}`, kind)
+  })
 }
 
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
