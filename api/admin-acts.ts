@@ -201,22 +201,6 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
-  'terms/preview': {
-    scope: 'terms',
-    fields: {
-      payouts: { help: "whether turns due from then on are owed", value: "true|false", required: false, words: ["true","false"] },
-      minWei: { help: "the least draw of a turn; a tier's rate multiplies it", value: "wei", required: false },
-      maxWei: { help: "the greatest draw of a turn", value: "wei", required: false },
-      intervalSec: { help: "seconds between two turns of a node, for cohorts opened from then on", value: "s", required: false },
-      slotSec: { help: "seconds between the cohorts of a tier; must divide the interval", value: "s", required: false },
-      fromTime: { help: "the block time from which they are in force", value: "time", required: false },
-      zero: { help: "allow turns that pay nothing", value: null, required: false, words: ["true","false"] },
-      before: { help: "for a ledger without terms: how to pay earlier turns, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
-      beforeMinWei: { help: "with --before range: the least draw of earlier turns", value: "wei", required: false },
-      beforeMaxWei: { help: "with --before range: the greatest draw of earlier turns", value: "wei", required: false },
-      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
-    },
-  },
   terms: {
     scope: 'terms',
     fields: {
@@ -230,6 +214,7 @@ export const ACTS = {
       before: { help: "for a ledger without terms: how to pay earlier turns, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
       beforeMinWei: { help: "with --before range: the least draw of earlier turns", value: "wei", required: false },
       beforeMaxWei: { help: "with --before range: the greatest draw of earlier turns", value: "wei", required: false },
+      dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -240,21 +225,13 @@ export const ACTS = {
     },
     leavesOut: ['fromTime'],
   },
-  'payment-wallets/preview': {
-    scope: 'terms',
-    fields: {
-      address: { help: "the wallet", value: "address", required: true },
-      graceSec: { help: "seconds for which payments to the old wallet still buy; by default as at the last change", value: "n", required: false },
-      stolen: { help: "the current wallet’s key was stolen", value: null, required: false, words: ["true","false"] },
-      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
-    },
-  },
   'payment-wallets': {
     scope: 'terms',
     fields: {
       address: { help: "the wallet", value: "address", required: true },
       graceSec: { help: "seconds for which payments to the old wallet still buy; by default as at the last change", value: "n", required: false },
       stolen: { help: "the current wallet’s key was stolen", value: null, required: false, words: ["true","false"] },
+      dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },

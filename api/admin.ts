@@ -334,6 +334,7 @@ export interface components {
             closedBy: string | null;
         };
         WalletChange: {
+            dryRun: boolean;
             wallet: components["schemas"]["Address"];
             before: components["schemas"]["NullableAddress"];
             followedBlock: components["schemas"]["NullableBlockNumber"];
@@ -376,6 +377,7 @@ export interface components {
         };
         NextOwnersTransaction: null | components["schemas"]["OwnersTransaction"];
         TermsProposal: {
+            dryRun: boolean;
             changed: boolean;
             entries: components["schemas"]["TermsEntry"][];
             before: null | components["schemas"]["TermsEntry"];
@@ -1141,7 +1143,6 @@ export interface components {
             "payments/{payment}/refund/cancel": components["schemas"]["RefundCancelled"];
             "payments/{payment}/refund": components["schemas"]["Refunded"];
             "payment-wallets": components["schemas"]["WalletChange"];
-            "payment-wallets/preview": components["schemas"]["WalletChange"];
             "payment-wallets/take-back": {
                 takenBack: components["schemas"]["Address"];
                 inForce: components["schemas"]["Address"];
@@ -1153,7 +1154,6 @@ export interface components {
                 says: components["schemas"]["Says"];
             };
             terms: components["schemas"]["TermsProposal"];
-            "terms/preview": components["schemas"]["TermsProposal"];
             "terms/take-back": {
                 takenBack: components["schemas"]["TermsEntry"];
                 says: components["schemas"]["Says"];

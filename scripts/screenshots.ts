@@ -270,7 +270,7 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.getByLabel('Admin key').fill(ADMIN_KEY)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   const sections = page.getByRole('navigation', { name: 'Sections of the console' })
-  const menu = page.getByRole('button', { name: 'all sections' })
+  const menu = page.getByRole('button', { name: 'Sections' })
   await page.locator('.console').waitFor()
   const unfold = async () => {
     if (await menu.isVisible()) await menu.click()

@@ -64,21 +64,21 @@ export const readDue = async (sql: Sql, times: BlockTimes, cursor: Cursor | null
 
 const dueOf = (notBegun: readonly FirstBlock[], { firstAt, last }: BlockTimes): FirstBlock[] =>
   notBegun.flatMap(({ fromBlock: before, ...one }) => {
-    const fromBlock = firstAt(one.fromTime) ?? (before && Math.max(before, last + 1))
-    return fromBlock === before || fromBlock === null ? [] : { ...one, fromBlock }
+    const fromBlock = firstAt(one.fromTime) ?? (before === null ? null : Math.max(before, last + 1))
+    return fromBlock === before ? [] : { ...one, fromBlock }
   })
 
 /** Stores the changes that take effect in a range, and reports those that no longer fit. Run under the locks of the tiers' table and of the cursor. */
 export async function applyChanges(ctx: Logging, sql: Sql, times: BlockTimes, cursor: Cursor | null): Promise<void> {
   await moveFirstBlocks(sql, await readDue(sql, times, cursor))
-  const due = (await readTierPlans(sql, cursor?.time ?? 0)).filter((plan) => times.firstAt(plan.fromTime) !== undefined)
+  const plans = await readTierPlans(sql, cursor?.time ?? 0)
+  const due = plans.filter(({ fromTime }) => times.firstAt(fromTime) !== undefined)
   // So that no other session takes places or opens a step in the meantime.
   await lockTiers(sql, [...new Set(due.map(({ tierNo }) => tierNo))], { wait: true })
   const { fit, unfit } = readChanges(await readTierVersions(sql), due)
-  const changes = fit.flatMap(({ before, version }) => {
-    const fromBlock = times.firstAt(version.fromTime)
-    if (fromBlock === undefined) return []
-    return { before: termsOf(before), after: { ...termsOf(version), version: version.version, fromBlock } }
+  const changes = fit.map(({ before, version: { version, ...terms } }) => {
+    const fromBlock = times.firstAt(terms.fromTime) as number
+    return { before: termsOf(before), after: { ...termsOf(terms), version, fromBlock } }
   })
   await storeTierChanges(
     sql,

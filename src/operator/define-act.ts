@@ -37,7 +37,7 @@ export interface CommandTexts<Result = never> {
   readonly args?: readonly string[]
   /** Fields that the command does not offer. */
   readonly leavesOut?: readonly string[]
-  /** The question before an act, after its preview, and the message if the user declines. If left out, nothing is asked. */
+  /** The question before an act, after its preview, and the message if the user declines. If left out, there is no question. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
   /** The result in one line, which HTTP answers show as `says`. */

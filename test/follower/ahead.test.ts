@@ -5,9 +5,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { readAhead } from '../../src/follower/ahead.ts'
 import { type FollowResult, follow } from '../../src/follower/follow.ts'
-import { createPace } from '../../src/follower/survey/pace.ts'
 import type { ChainReader } from '../../src/ports/chain.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -115,35 +113,4 @@ test('a run whose time is up begins nothing new, and stores what it had begun', 
   assert.equal((await followThen((_, read) => read(), [])()).detected, 1)
   await world.settle()
   await checkInvariants(world)
-})
-
-test('the first range of a ledger is held against the block before it, which is not stored', async () => {
-  const fresh = await startWorld()
-  try {
-    const { chain, rules } = fresh.ctx
-    const parents: unknown[] = []
-    const observe: Observe = (from, to, parent) => {
-      parents.push(parent)
-      return chain.observe(from, to, parent)
-    }
-    const { ctx } = fresh.instance({ chain: { ...chain, observe } })
-    await follow(ctx, { checkLock: () => {}, outOfTime: () => false })
-    assert.deepEqual(parents, [(await fresh.chain.block(rules.startBlock - 1)).hash])
-  } finally {
-    await fresh.close()
-  }
-})
-
-test('ranges shrink towards the target, and none exceeds a transaction’s time', async () => {
-  const sizes: number[] = []
-  const observe = (from: number, to: number) => {
-    sizes.push(to - from + 1)
-    return { blocks: [{ number: to, hash: '0x' }] }
-  }
-  const { chain } = world.ctx
-  const ctx = { ...world.ctx, chain: { ...chain, observe } as unknown as ChainReader }
-  const route = { target: 2_000, surveyTo: -1, pace: createPace(512), readMax: Number.POSITIVE_INFINITY }
-  const reading = readAhead(ctx, { checkLock: () => {}, outOfTime: () => false }, route)
-  for (let range = await reading.after(null); range; range = await reading.after(range.blocks[0] ?? null));
-  assert.deepEqual(sizes, [512, 512, 488, 244, 122, 64, 58])
 })

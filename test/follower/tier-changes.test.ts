@@ -8,7 +8,6 @@ import { cancelTierPlan, insertTierPlan, readTierPlans, readTierVersions } from 
 import { type TermName, type TierTerms, termsOf } from '../../src/domain/sale/changes.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { readTierTimes } from '../../src/follower/tier-changes.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -64,30 +63,6 @@ test('a planned change holds from the first block that is not before its time', 
     [version],
   )
   assert.equal((await readTierPlans(world.pool)).length, 0)
-})
-
-test('a surveyed range finds the same first blocks as one that is read whole', async () => {
-  const { ctx } = world
-  const cursor = (await readCursor(world.pool)) ?? assert.fail()
-  const time = (await headTime()) + 400
-  const plans = [time, time + 1, time + 99]
-  const versions = [
-    await plan(time, { supply: 70 }),
-    await plan(time + 1, { supply: 71 }),
-    await plan(time + 99, { supply: 72 }),
-  ]
-  for (const at of [time - 1, time + 1, time + 2, time + 90]) await mineAt(at)
-  const head = Number((await world.chain.block()).number)
-  const numbers = Array.from({ length: head - cursor.number }, (_, i) => cursor.number + 1 + i)
-  const blocks = await Promise.all(numbers.map(async (number) => (await ctx.chain.block(number)) ?? assert.fail()))
-  const [whole, surveyed] = [
-    await readTierTimes(ctx, { blocks }, cursor),
-    await readTierTimes(ctx, { blocks: blocks.slice(-1), isSurveyed: true }, cursor),
-  ]
-  assert.deepEqual(plans.map(whole.firstAt), [head - 2, head - 2, undefined])
-  assert.deepEqual(plans.map(surveyed.firstAt), plans.map(whole.firstAt))
-  for (const version of versions) await cancelTierPlan(world.pool, { tierId: 'ahead', version })
-  await follow()
 })
 
 test('the price of a change is a sale in the first block, and the former until the grace is over', async () => {

@@ -64,13 +64,13 @@ describe('the payments wallet', () => {
       address: world.token,
     })
     assert.ok(isOperatorRefusal(unseen) && /has code/.test(unseen.message), JSON.stringify(unseen))
-    assert.equal((await desk.post('payment-wallets/preview', { address: world.token })).status, 200)
+    assert.equal((await desk.post('payment-wallets', { address: world.token, dryRun: true })).status, 200)
     assert.equal((await known()).length, 1)
   })
 
   it('is previewed, holds from 64 blocks and five minutes ahead, and the old one has its grace', async () => {
     const now = await world.chain.block()
-    const preview = await desk.post('payment-wallets/preview', { address: world.at(12) })
+    const preview = await desk.post('payment-wallets', { address: world.at(12), dryRun: true })
     assert.equal(preview.status, 200, preview.text)
     assert.equal((await known()).length, 1)
     assert.equal((await close()).status, 409, 'it is in force')
@@ -113,9 +113,14 @@ describe('the payments wallet', () => {
   it('leaves the former one the requested grace, and so does the next change', async () => {
     const first = await change(world.at(13), { graceSec: 300 })
     assert.equal(first.graceUntil - first.fromTime, 300)
-    const next = await desk.post('payment-wallets/preview', { address: world.at(14) })
+    const next = await desk.post('payment-wallets', { address: world.at(14), dryRun: true })
     assert.equal(next.json.graceSec, 300)
-    const stolen = await desk.post('payment-wallets/preview', { address: world.at(14), stolen: true, graceSec: 300 })
+    const stolen = await desk.post('payment-wallets', {
+      address: world.at(14),
+      stolen: true,
+      graceSec: 300,
+      dryRun: true,
+    })
     assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
     await letHold()
   })

@@ -38,7 +38,7 @@ describe('terms', () => {
   const entered = () => readCreditTerms(world.pool)
 
   it('are shown as they would be entered, and nothing is changed by that', async () => {
-    const told = await desk.post('terms/preview', { maxWei: String(MAX + 1n) })
+    const told = await desk.post('terms', { maxWei: String(MAX + 1n), dryRun: true })
     assert.equal(told.status, 200, told.text)
     const { changed, entries, before, ownersTransaction } = told.json
     assert.deepEqual([changed, entries.length, before.fromTime, ownersTransaction], [true, 1, 0, null])
@@ -59,7 +59,7 @@ describe('terms', () => {
   it('are refused if a turn may pay nothing, unless zero is set', async () => {
     const nothing = { minWei: '0', maxWei: '0' }
     assert.match((await desk.post('terms', nothing)).json.error, /use zero/)
-    assert.equal((await desk.post('terms/preview', { ...nothing, zero: true })).status, 200)
+    assert.equal((await desk.post('terms', { ...nothing, zero: true, dryRun: true })).status, 200)
     assert.equal((await entered()).length, 1)
   })
 
@@ -71,7 +71,7 @@ describe('terms', () => {
     const [, data] = /data (0x[0-9a-f]+)/.exec(refused.json.error) ?? []
     assert.match(refused.json.error, /setBounds/)
     await world.call(0, world.factory, data as `0x${string}`)
-    assert.equal((await desk.post('terms/preview', { maxWei: String(MAX * 2n) })).status, 200, 'at every rate')
+    assert.equal((await desk.post('terms', { maxWei: String(MAX * 2n), dryRun: true })).status, 200, 'at every rate')
     await world.act(0, 'setBounds', [world.at(2), powers[0], powers[1]])
   })
 

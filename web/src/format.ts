@@ -48,15 +48,19 @@ export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
   if (point < 0) return whole
-  const places = Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - whole.slice(0, point).replace(/[^0-9]/g, '').length))
-  const short = whole.slice(0, point + 1 + places).replace(/\.?0*$/, '')
+  const short = whole.slice(0, point + 1 + placesOf(whole.slice(0, point))).replace(/\.?0*$/, '')
   return /[1-9]/.test(short) ? short : whole
 }
 
+/** How many decimals we show after the digits before the point. */
+const placesOf = (digits: string) =>
+  Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - digits.replace(/[^0-9]/g, '').length))
+
 /** The zeros that bring an amount to six decimals: ".000000" after "3", "00" after "3.1234". */
 export function zerosAfter(amount: string): string {
-  const point = amount.indexOf('.')
-  return point < 0 ? `.${'0'.repeat(DECIMALS_MAX)}` : '0'.repeat(Math.max(0, DECIMALS_MAX + 1 + point - amount.length))
+  const [digits = '', decimals] = amount.split('.')
+  const zeros = '0'.repeat(Math.max(0, placesOf(digits) - (decimals ?? '').length))
+  return decimals === undefined && zeros !== '' ? `.${zeros}` : zeros
 }
 
 /** An amount cut to at most so many figures, but never to only zeros. Never rounded up. */

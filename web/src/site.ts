@@ -16,7 +16,7 @@ export interface Site {
   logoUrl: string
   contact: string | null
   termsUrl: string | null
-  /** The chain's display name: "Ethereum (chain 1)"; null until it is known. */
+  /** The chain's display name: "Ethereum (chain 1)"; null until we have it. */
   chain: string | null
   /** The URL of an explorer's page; null if the service names no explorer. */
   explorer: (kind: Explored, id: string) => string | null

@@ -1,4 +1,4 @@
-// Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so another provider is asked. If none knows better,
+// Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so we go to another provider. If none knows better,
 // the caller gets the first answer, and decides what it means.
 import { ChainFault } from '../../ports/faults.ts'
 import type { RpcCall } from './provider.ts'
@@ -6,7 +6,7 @@ import { bytes, count, header, list, log, quantity, receipt, transaction } from 
 
 type Kind = (result: unknown) => boolean
 
-/** True for what the reader of such answers takes. So an answer that it would not is asked of another provider. */
+/** True for what the reader of such answers takes. For any other answer we go to another provider. */
 const readBy =
   (read: (result: unknown) => unknown): Kind =>
   (result) => {

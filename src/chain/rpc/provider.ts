@@ -24,7 +24,7 @@ const SEND = 'eth_sendRawTransaction'
 export interface RpcCall {
   method: string
   params: readonly unknown[]
-  /** False for a result that cannot be right, beyond what its method returns. Then another provider is asked. */
+  /** False for a result that cannot be right, beyond what its method returns. Then we go to the next provider. */
   isPlausible?: ((result: unknown) => boolean) | undefined
 }
 

@@ -151,14 +151,15 @@ export async function writeBase(
     ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
 }
 
-/** Gives up a signer account's intents below a nonce, because the account has used those nonces in transactions that no followed block holds. */
+/** Gives up a signer account's intents below a nonce, because the account has used those nonces in transactions that no followed block holds. @returns their ids. */
 export async function displaceBelow(
   sql: Sql,
   { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
-): Promise<{ id: number; kind: IntentKind }[]> {
-  return sql<{ id: number; kind: IntentKind }[]>`
+): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
     UPDATE outbox SET state = 'displaced', block_number = ${at.number}, block_hash = ${at.hash}
-    WHERE sender = ${sender} AND nonce < ${nonce} AND state = 'pending' RETURNING id, kind`
+    WHERE sender = ${sender} AND nonce < ${nonce} AND state = 'pending' RETURNING id`
+  return rows.map(({ id }) => id)
 }
 
 /**

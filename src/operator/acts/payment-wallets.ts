@@ -38,7 +38,7 @@ import {
   refuseAct,
   type SignerAddresses,
 } from '../act.ts'
-import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
+import { defineGuardedAct, defineReading } from '../define-act.ts'
 import { ANY_SUM } from '../guard.ts'
 import * as field from '../input.ts'
 
@@ -76,6 +76,7 @@ async function readWallets(pool: Pool): Promise<WalletView[]> {
 
 /** A change, previewed or done. Times are in unix seconds. */
 export interface WalletProposal {
+  dryRun: boolean
   wallet: Address
   /** The wallet that buyers pay to at the followed block; null if there is none. */
   before: Address | null
@@ -100,23 +101,10 @@ const CHANGE = {
     ),
   ),
   stolen: field.flag('the current wallet’s key was stolen'),
+  dryRun: field.flag('only show what it would do'),
   reason: field.REASON,
 }
 type WalletChangeRequest = field.Read<typeof CHANGE>
-
-async function preview(deps: WalletContext, _actor: Actor, request: WalletChangeRequest) {
-  const refusal = await refuseAddress(deps, request.address)
-  return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), request)
-}
-
-export const previewWallet = defineAct({
-  path: 'payment-wallets/preview',
-  scope: 'terms',
-  summary: 'show what a change of the payments wallet would do; changes nothing',
-  fields: CHANGE,
-  run: preview,
-  says: changeInWords,
-})
 
 export const changeWallet = defineGuardedAct({
   path: 'payment-wallets',
@@ -132,11 +120,11 @@ without a grace period.`,
   onChain: true,
   asks: 'Have buyers pay there?',
   proposedAs: 'changeWallet',
-  sum: () => ANY_SUM,
+  sum: (_sql, { dryRun }) => (dryRun ? 0n : ANY_SUM),
   run: enterWallet,
   preview: changeInWords,
   // New blocks arrive while the person decides, so the change takes effect later than shown. We print the new time.
-  says: (result) => `Entered. ${changeInWords(result)}`,
+  says: (result) => `${result.dryRun ? '' : 'Entered. '}${changeInWords(result)}`,
 })
 
 /** A proposed or completed change, for people. */
@@ -157,6 +145,7 @@ async function enterWallet(
 ): Promise<WalletProposal | OperatorRefusal> {
   const refusal = await refuseAddress(deps, request.address)
   if (refusal) return refusal
+  if (request.dryRun) return propose(deps, deps.pool, await readCursor(deps.pool), request)
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
     // The cursor is locked, so that no later block is stored before the wallet is.
@@ -271,7 +260,7 @@ async function propose(
   { rules }: RuledBy<FirstSaleTerms>,
   sql: Sql,
   cursor: Cursor | null,
-  { address: wallet, stolen, graceSec: ownGraceSec }: WalletChangeRequest,
+  { address: wallet, stolen, graceSec: ownGraceSec, dryRun }: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))
@@ -283,6 +272,7 @@ async function propose(
   if (from === null)
     return refuseAct('notYet', 'The ledger has not followed any block yet: try again once the payments pass has run.')
   return {
+    dryRun,
     wallet,
     before: before?.wallet ?? null,
     followedBlock: cursor?.number ?? null,

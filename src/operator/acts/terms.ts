@@ -23,16 +23,8 @@ import { timeInWords } from '../../lib/times.ts'
 import type { ChainReader } from '../../ports/chain.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../../ports/contexts.ts'
 import { orNull } from '../../ports/faults.ts'
-import {
-  type Actor,
-  fieldNamed,
-  isOperatorRefusal,
-  type OperatorRefusal,
-  refuseAct,
-  refuseField,
-  refuseFields,
-} from '../act.ts'
-import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
+import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField, refuseFields } from '../act.ts'
+import { defineGuardedAct, defineReading } from '../define-act.ts'
 import { ANY_SUM } from '../guard.ts'
 import * as field from '../input.ts'
 
@@ -77,6 +69,7 @@ export const listTerms = defineReading({
 
 /** The effect of an entry, previewed or done. Times are in unix seconds. */
 export interface TermsProposal {
+  dryRun: boolean
   /** False if the latest entry is the same. */
   changed: boolean
   /** The rows to enter: one, or two if the ledger had no terms and the factory has nodes. */
@@ -87,9 +80,6 @@ export interface TermsProposal {
   /** The contract owner's next transaction for this entry. Until that is on chain, turns that the terms declare not owed are still owed, and wait. */
   ownersTransaction: OwnerTransaction | null
 }
-
-const preview = async (deps: TermsContext, _actor: Actor, request: TermsRequest) =>
-  propose(deps, deps.pool, await readCursor(deps.pool), request)
 
 const BEFORE = ['same', 'range', 'notOwed'] as const
 /** The fields of an entry; null if not given. */
@@ -110,6 +100,7 @@ const ENTRY = {
   ),
   beforeMinWei: field.orNull(field.wei('with --before range: the least draw of earlier turns')),
   beforeMaxWei: field.orNull(field.wei('with --before range: the greatest draw of earlier turns')),
+  dryRun: field.flag('only show what it would do'),
   reason: field.REASON,
 }
 type TermsRequest = field.Read<typeof ENTRY>
@@ -119,16 +110,6 @@ const checkEntry: field.Check<typeof ENTRY> = ({ before }, { isGiven, complain }
     if (before === 'range' && !isGiven(name))
       complain(name, 'is required: an amount of wei as a decimal string', 'missing')
 }
-
-export const previewTerms = defineAct({
-  path: 'terms/preview',
-  scope: 'terms',
-  summary: 'show what an entry of credit terms would do; changes nothing',
-  fields: ENTRY,
-  check: checkEntry,
-  run: preview,
-  says: proposalInWords,
-})
 
 /** A ledger without terms needs every field and, if the factory has nodes, `before` for the turns already due. */
 export const enterTerms = defineGuardedAct({
@@ -145,12 +126,13 @@ printed transaction; until then turns are owed and wait.`,
   onChain: true,
   asks: 'Enter these terms?',
   proposedAs: 'enterTerms',
-  sum: () => ANY_SUM,
+  sum: (_sql, { dryRun }) => (dryRun ? 0n : ANY_SUM),
   change: async ({ sql, actor, record }, request, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
-    await lockTerms(sql)
+    const { dryRun } = request
+    if (!dryRun) await lockTerms(sql)
     // The cursor is locked, so that no instance follows later blocks before the entry is stored.
-    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), request)
-    if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
+    const proposal = await propose(deps, sql, await readCursor(sql, { lock: !dryRun }), request)
+    if (isOperatorRefusal(proposal) || !proposal.changed || dryRun) return proposal
     for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
     record({ action: 'termsEntered', before: proposal.before, after: proposal.entries })
     return proposal
@@ -237,7 +219,7 @@ async function propose(
   const before = terms.at(-1) ?? null
   const content = merged(before, request)
   if (isOperatorRefusal(content)) return content
-  const head = { before, latestBlockTime: now }
+  const head = { dryRun: request.dryRun, before, latestBlockTime: now }
   if (before && sameTerms(before, content))
     return {
       ...head,

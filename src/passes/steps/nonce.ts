@@ -115,11 +115,10 @@ async function takeOver(
   await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
     await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
-    const displacedIntents = await displaceBelow(sql, { sender: sender.address, nonce, at: cursor })
-    const mints = displacedIntents.filter(({ kind }) => kind === 'mint').map(({ id }) => id)
-    await releaseUnminted(sql, mints)
+    const displacedIds = await displaceBelow(sql, { sender: sender.address, nonce, at: cursor })
+    await releaseUnminted(sql, displacedIds)
     await clearNonceAhead(sql, sender.address)
-    const detail = { nonce, known: ledgerNonces.followed, displaced: displacedIntents.length }
+    const detail = { nonce, known: ledgerNonces.followed, displaced: displacedIds.length }
     await writeAudit(sql, { actor: 'pass', action: 'nonceTakenOver', subject: sender.address, detail })
     ctx.log.warn({ sender: sender.address, ...detail }, 'adopted the providers’ nonce')
   })

@@ -9,7 +9,7 @@
 //   higher one they name may change meanwhile, because the key may be used again. Only at the end must they agree on it.
 // - What is adopted is their nonce at the followed block, because the ledger has yet to follow later transactions (`sender_bases`). It is sent with in the next run.
 // - A block on a fork that is gone counts for nothing.
-// - The other providers are asked only if the first one names another nonce than followed blocks explain.
+// - A run asks the other providers only if the first one names another nonce than followed blocks explain.
 // - If another instance has followed on meanwhile, nothing is adopted and no key begins: the next run sees the new block.
 // - A key that is new to the ledger begins with the nonce on which providers agree at the followed block.
 
@@ -33,7 +33,7 @@ export interface Account {
 export interface Result {
   /** The nonce to send with, and the one that providers have reached; null if nothing may be sent. */
   reading: { next: number; now: number } | null
-  /** Whether the other providers were asked. */
+  /** Whether the run asked the other providers. */
   askedAll: boolean
   /** What is reported. */
   told: { action: 'nonceAhead' | 'nonceTakenOver'; detail: object }[]

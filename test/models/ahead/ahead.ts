@@ -282,3 +282,19 @@ export function follow(
   const followed = versions.map((one) => ({ ...one, fromBlock: beginIn(one, block) }))
   return { ...ledger, versions: followed, plans: ledger.plans.filter((one) => one.fromTime > block.time) }
 }
+
+/** What the audit log has of a planned change whose time came: what it changed, or why it did not fit. */
+export type Told =
+  | { action: 'tierChanged'; before: Version; after: Version }
+  | { action: 'tierUnfit'; plan: Plan; reasons: Unfit[] }
+
+/** What following some blocks adds to the audit log: first what took effect, then what did not fit. */
+export function told(ledger: Ledger, blocks: readonly Block[]): Told[] {
+  const { versions, follows, unfit } = read(ledger, blocks.at(-1)?.time ?? 0)
+  const changed = versions.flatMap((one): Told[] => {
+    const before = follows.get(one.entry)
+    const fromBlock = blocks.find(({ time }) => time >= one.fromTime)?.number ?? null
+    return before ? [{ action: 'tierChanged', before, after: { ...one, fromBlock } }] : []
+  })
+  return [...changed, ...unfit.map((one): Told => ({ action: 'tierUnfit', ...one }))]
+}

@@ -17,7 +17,7 @@ function openedOf({ opened }: Ledger, tierId: string, opensAfter: string | null)
 
 const enteredAt = (entry: number): string => new Date(1_700_000_000_000 + entry).toISOString()
 
-const numberOf = (tierId: string): number => 1 + Number(tierId.slice(1))
+export const numberOf = (tierId: string): number => 1 + Number(tierId.slice(1))
 
 export function toVersion(ledger: Ledger, { terms, entry, ...one }: Version): StoredVersion {
   const opened = openedOf(ledger, one.tierId, terms.opensAfter)

@@ -8,8 +8,8 @@ import { applyChanges, readTierTimes } from '../../../src/follower/tier-changes.
 import { silentLog } from '../../../src/lib/log.ts'
 import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
-import { type Block, follow, inOrder, type Ledger, type Plan } from './ahead.ts'
-import { placeOf, toPlan, toVersion } from './code.ts'
+import { type Block, follow, inOrder, type Ledger, type Plan, type Told, told, type Version } from './ahead.ts'
+import { numberOf, placeOf, toPlan, toVersion } from './code.ts'
 import { LISTS, type Walk, walks } from './walks.ts'
 
 let tables: Tables
@@ -110,12 +110,53 @@ async function followRange(sql: Sql, [before, ...blocks]: Block[]): Promise<void
   await applyChanges({ log: silentLog }, sql, times, cursor)
 }
 
+/** The ledger once blocks are followed. */
+const followAll = (ledger: Ledger, blocks: Block[]): Ledger =>
+  blocks.slice(1).reduce((one, block) => follow(one, [], block), ledger)
+
 /** What is in force once blocks are followed. */
-const forceOf = (ledger: Ledger, blocks: Block[]): object[] =>
-  inForceOf(
-    blocks.slice(1).reduce((one, block) => follow(one, [], block), ledger),
-    blocks,
-  )
+const forceOf = (ledger: Ledger, blocks: Block[]): object[] => inForceOf(followAll(ledger, blocks), blocks)
+
+const asJson = (value: object): object =>
+  JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one)))
+const termsOf = ({ tierId, graceSec, terms }: Version) => ({ tierId, tierNo: numberOf(tierId), graceSec, ...terms })
+
+/** An entry of the audit log is what the second reading says, with any reason that a reading may give. */
+function compareEntry(entry: AuditRow | undefined, ledger: Ledger, one: Told): void {
+  const { detail, ...row } = entry ?? assert.fail(`nothing tells ${fc.stringify(one)}`)
+  const { tierId } = one.action === 'tierChanged' ? one.after : one.plan
+  assert.deepEqual(row, { actor: 'pass', action: one.action, subject: tierId, request_id: null })
+  if (one.action === 'tierUnfit') compareUnfit(detail, ledger, one)
+  else {
+    const { version, fromBlock } = one.after
+    const after = { ...termsOf(one.after), version, fromBlock }
+    assert.deepEqual(detail, asJson({ before: termsOf(one.before), after }))
+  }
+}
+
+function compareUnfit(detail: object, ledger: Ledger, { plan, reasons }: Told & { action: 'tierUnfit' }): void {
+  const { why, ...rest } = detail as { why: object }
+  const { version, fromTime, names } = toPlan(ledger, plan)
+  assert.deepEqual(rest, { tierId: plan.tierId, version, fromTime, names })
+  const said = fc.stringify({ kind: null, otherId: null, untilTime: null, ...why })
+  const all = reasons.map((reason) => fc.stringify(reason))
+  assert.ok(all.includes(said), `${said} is not ${all}`)
+}
+
+interface AuditRow {
+  actor: string
+  action: string
+  subject: string
+  detail: object
+  request_id: string | null
+}
+
+/** Everything in the audit log, in its order. */
+async function compareAudit(sql: Sql, all: [Ledger, Told][]): Promise<void> {
+  const rows = await sql<AuditRow[]>`SELECT actor, action, subject, detail, request_id FROM audit ORDER BY id`
+  for (const [n, [ledger, one]] of all.entries()) compareEntry(rows[n], ledger, one)
+  assert.equal(rows.length, all.length)
+}
 
 test('blocks that are followed, taken back and followed again put in force what is read', async () => {
   const compare = async ({ entered, blocks, ledger }: Walk, fork: number, shift: number) => {
@@ -125,10 +166,15 @@ test('blocks that are followed, taken back and followed again put in force what 
     await tables.within(rowsOf(start), async (sql) => {
       await followRange(sql, other)
       assert.deepEqual(await readForce(sql, other), forceOf(start, other), 'followed')
+      const first = told(start, other.slice(1)).map((one): [Ledger, Told] => [start, one])
+      await compareAudit(sql, first)
       await rewindTierChanges(sql, kept.at(-1)?.number ?? 0)
       assert.deepEqual(await readForce(sql, kept), forceOf(start, kept), 'taken back')
       await followRange(sql, blocks.slice(kept.length - 1))
       assert.deepEqual(await readForce(sql, blocks), forceOf(start, blocks), 'followed again')
+      const rest = followAll(start, kept)
+      const again = told(rest, blocks.slice(kept.length)).map((one): [Ledger, Told] => [rest, one])
+      await compareAudit(sql, [...first, ...again])
     })
   }
   const shift = fc.constantFrom(0, 1, 1, 120)

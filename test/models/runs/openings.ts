@@ -7,7 +7,7 @@
 // - Cohorts are opened only if a payment lacks one, or if there is nothing to mint. Openings go first, in a transaction of their own.
 // - While turns stay due for an unknown time, nodes of a tier share the cohort whose turn is farthest. Of several that take nodes, the first does.
 // - A call that the chain would not take whole is halved. An opening that would fail leaves the mint, and a lost role leaves nothing.
-// - The contract is asked for its distributor only if turns may be skipped for a payment that waits, and before a call if turns are not delayed anyway.
+// - A run asks the contract for its distributor only if turns may be skipped for a payment that waits, and before a call if turns are not delayed anyway.
 // - A mint of which one payment has changed since is not stored, nor is its transaction.
 // - If payments of tiers without a cohort fill a mint, as many of the other tiers are sought behind them.
 
@@ -51,7 +51,7 @@ export interface Outcome {
   budgetSpent: 'nodes' | 'cohorts' | null
   /** The payments that a stored transaction mints. */
   minting: number[]
-  /** How often the contract was asked for its distributor. */
+  /** How often the run asked the contract for its distributor. */
   asked: number
 }
 /** The most cohorts in one transaction, and the most nodes. */

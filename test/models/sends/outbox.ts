@@ -105,7 +105,7 @@ export function freeNonce(ledger: Ledger, sender: string): number | null {
 export function displaced(ledger: Ledger, sender: string, nonce: number, at: { number: number; hash: string }) {
   const given = pendingOf(ledger, sender).filter((one) => one.nonce < nonce)
   for (const one of given) Object.assign(one, { state: 'displaced', block: at.number, blockHash: at.hash })
-  return given.map(({ id, kind }) => ({ id, kind }))
+  return given.map(({ id }) => id).toSorted((a, b) => a - b)
 }
 
 export interface Use {

@@ -322,7 +322,7 @@ function askAndCount(facts: PageFacts, page: model.Page, { one, ...candidate }: 
   page.count(one, outcome, tierNo)
 }
 
-test('of each payment of a page all is known that is known before it is judged', async () => {
+test('the judge knows all facts about each payment of a page before it decides', async () => {
   const compare = async (given: Drawn) => {
     const ledger = ledgerOf(given)
     await tables.within(rowsOf(ledger), async (sql) => {

@@ -1,4 +1,4 @@
-// What is known of a page of payments, one after the other, as a second reading of docs/ARCHITECTURE.md (Judging, Pages), docs/ADMIN.md (Tiers: places, lists,
+// What the judge knows about a page of payments, one after the other, as a second reading of docs/ARCHITECTURE.md (Judging, Pages), docs/ADMIN.md (Tiers: places, lists,
 // steps; Contract wallets) and docs/RUNBOOK.md (Back up and restore). What an amount buys in a block is the model's own (../sale.ts), and so are wallets and modes.
 //
 // Choices in what the documents leave open:

@@ -4,7 +4,7 @@
 //
 // Choices in what the document leaves open:
 // - A released payment without room stays as it is, and the later ones of its wallet do not wait for it.
-// - What two providers must still tell of a payment is asked only once it has a place.
+// - The judge asks two providers about a payment only once it has a place.
 // - A payment that is held again for its reason has no new verdict. Only a contract's has: its evidence may have changed.
 
 export interface Payment {

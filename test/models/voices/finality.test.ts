@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { readFinalized } from '../../../src/db/blocks/halts.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { isSettled, lookAtFinality, readFinality } from '../../../src/follower/followed-finality.ts'
+import { finalityInWords, isSettled, lookAtFinality, readFinality } from '../../../src/follower/followed-finality.ts'
 import { askOthers, HaltFault, noteFinalized } from '../../../src/follower/halt.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { ChainFault, ProofFault } from '../../../src/ports/faults.ts'
@@ -96,7 +96,7 @@ const wordOf = (said: model.Asked['word']) =>
 function asModel(found: Awaited<ReturnType<typeof lookAtFinality>>, isOneAlone: boolean): unknown {
   if (found === null) return { kind: 'nothing' }
   const at = (host: string) => (isOneAlone ? 0 : Number(host.split(' ')[1]))
-  if ('agreed' in found) return { kind: 'parted' }
+  if ('theirs' in found && 'agreed' in found) return { kind: 'parted', number: found.number }
   if ('theirs' in found)
     return { kind: 'contradiction', number: found.number, host: found.host === null ? null : at(found.host) }
   const { firm, hash, time, hosts, isNamed } = found
@@ -112,7 +112,32 @@ function withUnfollowed(found: model.Found, providers: model.Said[]): model.Foun
   return { ...found, block: { ...found.block, hash } }
 }
 
+type Look = Awaited<ReturnType<typeof lookAtFinality>>
+
+/** The words for what the second reading names. */
+function inWords(found: Look, expected: model.Words | null): ReturnType<typeof finalityInWords> {
+  const { host, theirs, ours, hash } = { host: null, theirs: null, ours: null, hash: null, ...found }
+  if (expected === null) return null
+  if (expected.kind === 'difference') {
+    const says = `${host ?? 'a provider'} has ${theirs} as block ${expected.number}, and the ledger has ${ours}`
+    return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
+  }
+  if (expected.kind === 'only one') {
+    const todo = `Compare block ${expected.number}, hash ${hash}, with an explorer first.`
+    return { says: 'Only one provider reports it', todo }
+  }
+  return {
+    says: `only host ${expected.host} of ${expected.asked} providers answers`,
+    todo: 'Wait until another one answers, or remove providers that are gone for good from RPC_URL.',
+  }
+}
+
 const met: Record<string, number> = {}
+
+function compareWords(found: Look, expected: model.Words | null): void {
+  assert.deepEqual(finalityInWords(found), inWords(found, expected))
+  if (expected !== null) met[expected.kind] = 1 + (met[expected.kind] ?? 0)
+}
 
 async function runBoth(sql: Sql, ledger: model.Ledger, run: model.Asked, noted: model.Noted | null) {
   const readers = run.providers.map((said, n) => readerOf(said, n, ledger.blocks))
@@ -132,6 +157,7 @@ async function runBoth(sql: Sql, ledger: model.Ledger, run: model.Asked, noted: 
   const expected = withUnfollowed(model.look(ledger, run), run.providers)
   assert.deepEqual(asModel(found, isOneAlone), expected)
   met[expected.kind] = 1 + (met[expected.kind] ?? 0)
+  compareWords(found, model.words(expected, run))
   // The passes ask without a depth.
   const plain = model.look(ledger, { ...run, depth: null })
   const firm = plain.kind === 'final' ? (plain.block?.number ?? -1) : null
@@ -164,7 +190,8 @@ test('the chain is final as far as no provider contradicts, and two speak for wh
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(220) })
-  for (const kind of ['nothing', 'contradiction', 'parted', 'final']) assert.ok((met[kind] ?? 0) >= cases(2), kind)
+  for (const kind of ['nothing', 'contradiction', 'parted', 'final', 'only one', 'others silent'])
+    assert.ok((met[kind] ?? 0) >= cases(2), kind)
 })
 
 test('a run halts if no provider has the ledger’s chain, and two confirm it or it is not sealed', async () => {

@@ -31,7 +31,7 @@ export interface Asked {
 export type Found =
   | { kind: 'nothing' }
   | { kind: 'contradiction'; number: number; host: number | null }
-  | { kind: 'parted' }
+  | { kind: 'parted'; number: number }
   | { kind: 'final'; block: Block | null; hosts: number[]; isNamed: boolean; isSettled: boolean }
 
 /** The newest block that one voice may make final: 64 blocks and a quarter of an hour below the followed one. */
@@ -57,7 +57,7 @@ export function look({ blocks, isEmbedded, common }: Ledger, { word, depth, prov
   if (named.otherwise && blocks.some(({ number }) => number === named.number))
     return { kind: 'contradiction', number: named.number, host: null }
   const firm = Math.min(height, reach(have.length))
-  if (common !== null && firm > common) return { kind: 'parted' }
+  if (common !== null && firm > common) return { kind: 'parted', number: common + 1 }
   const hosts = have.map(({ n }) => n)
   const block = firm < 0 ? null : (blocks.find(({ number }) => number === firm) ?? { number: firm, hash: '', time: 0 })
   const isNamed = isEmbedded || hosts.length >= 2
@@ -68,6 +68,20 @@ export function look({ blocks, isEmbedded, common }: Ledger, { word, depth, prov
     isNamed,
     isSettled: block !== null && hosts.length >= Math.min(2, providers.length),
   }
+}
+
+/** What a person reads about it: the difference, or how many providers have the block; null if there is nothing to tell. */
+export type Words =
+  | { kind: 'difference'; number: number }
+  | { kind: 'only one'; number: number }
+  | { kind: 'others silent'; host: number; asked: number }
+
+export function words(found: Found, { providers }: Asked): Words | null {
+  if (found.kind === 'contradiction' || found.kind === 'parted') return { kind: 'difference', number: found.number }
+  if (found.kind !== 'final' || found.isNamed) return null
+  const { block, hosts, isSettled } = found
+  if (block !== null && isSettled) return { kind: 'only one', number: block.number }
+  return providers.length < 2 ? null : { kind: 'others silent', host: hosts[0] as number, asked: providers.length }
 }
 
 /** What is on record: below this nothing is taken back, and up to `named` two providers had the block. */

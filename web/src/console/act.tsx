@@ -1,6 +1,8 @@
 // The form of every act: a button, a dialog that says what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
+import { ADDRESS, checksummed } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Whole } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
 import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './act-form.ts'
@@ -20,7 +22,7 @@ import {
 interface Wording {
   label: string
   /** The dialog's text: what the act does. */
-  says: ReactNode
+  says: string
   danger?: boolean
   /** True if the dialog first shows what the act would do. The act must take `dryRun`. */
   tries?: boolean
@@ -131,7 +133,7 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
   const { byField, rest } = act.error ? problemsOf(act.error, all) : { byField: {}, rest: null }
   return (
     <form className="stack" onSubmit={submit}>
-      <div>{says}</div>
+      <p>{withAddresses(says)}</p>
       <FormFields
         fields={all}
         texts={texts}
@@ -151,6 +153,12 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
     </form>
   )
 }
+
+/** A text whose addresses are checksummed, as in wallets, so that the operator can compare them. */
+const withAddresses = (text: string): ReactNode =>
+  text
+    .split(/(\b0x[0-9a-f]{40}\b)/i)
+    .map((part) => (ADDRESS.test(part) ? <Whole key={part} of={checksummed(part)} /> : part))
 
 const mainClass = (danger = false) => (danger ? 'button danger' : 'button main')
 

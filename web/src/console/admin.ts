@@ -193,31 +193,9 @@ export async function download(path: string): Promise<void> {
 }
 
 /** A shape of api/admin.yaml with amounts as bigint and times as Date. */
-type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
+export type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 
-export interface Payment extends Shape<'Payment'> {}
 /** A payment without the fields that only occur in the list. */
-export type PaymentFacts = Omit<Payment, 'verdict'>
-export interface PastVerdict extends Shape<'PastVerdict'> {}
-export interface Terms extends Shape<'Terms'> {}
-export interface OwnersTransaction extends Shape<'OwnersTransaction'> {}
-export interface Tier extends Shape<'Tier'> {}
-export interface PaymentsWallet extends Shape<'PaymentsWallet'> {}
-export interface StuckSender extends Shape<'StuckSender'> {}
-export interface StuckTransaction extends Shape<'StuckTransaction'> {}
-export interface UnpaidNode extends Shape<'UnpaidNode'> {}
-export interface ContractWallets extends Shape<'ContractWallets'> {}
-export type EnteredMode = ContractWallets['modes'][number]
-export interface AllowedContract extends Shape<'AllowedWallet'> {}
-export interface Statement extends Shape<'Statement'> {}
-export interface Transaction extends Shape<'Transaction'> {}
-export interface Trends extends Shape<'Trends'> {}
-export type TrendBin = Trends['bins'][number]
-export interface Preview extends Shape<'Preview'> {}
-export interface Reconciliation extends Shape<'Reconciliation'> {}
-export interface AdminKey extends Shape<'AdminKey'> {}
-export interface Passkey extends Shape<'Passkey'> {}
-export interface Invitation extends Shape<'Invitation'> {}
-export interface Proposal extends Shape<'Proposal'> {}
-export interface Endpoint extends Shape<'Endpoint'> {}
-export interface Delivery extends Shape<'Delivery'> {}
+export type PaymentFacts = Omit<Shape<'Payment'>, 'verdict'>
+export type EnteredMode = Shape<'ContractWallets'>['modes'][number]
+export type TrendBin = Shape<'Trends'>['bins'][number]

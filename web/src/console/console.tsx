@@ -129,7 +129,7 @@ function Side({ section }: { section: Section }) {
         aria-controls="sections"
         onClick={() => setOpen(!isOpen)}
       >
-        All sections
+        Sections: {SECTIONS[section][0]}
       </button>
       <nav id="sections" className={isOpen ? 'sections open' : 'sections'} aria-label="Sections of the console">
         {GROUPS.map(([group, sections]) => (

@@ -92,6 +92,7 @@ async function connect({ provider }: Offered): Promise<void> {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] })
   if ((await getCode(own, { address: contract })) === undefined) throw new Error(words.noContract)
   wallet = own
+  for (const button of find('wallets').querySelectorAll('button')) button.className = 'plain'
   await showNodes(own, contract)
 }
 

@@ -1,6 +1,6 @@
 // The smallest parts: an amount, a time, an address, a state. Every page shows facts through them, so that a missing
 // reading never looks like zero.
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { type CSSProperties, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import {
   checksummed,
@@ -203,6 +203,13 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
     </span>
   )
 }
+
+/** An address or a hash in full. On a phone it breaks in its middle. */
+export const Whole = ({ of }: { of: string }) => (
+  <code className="whole" translate="no" style={{ '--half': `${Math.ceil(of.length / 2) + 1}ch` } as CSSProperties}>
+    {of}
+  </code>
+)
 
 /** A transaction's hash, with a link to its page in the explorer. */
 export function Hash({ of }: { of: string | null }) {

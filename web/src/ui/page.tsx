@@ -107,17 +107,20 @@ interface SummaryProps {
   name: string
   children: ReactNode
   note?: ReactNode
+  /** A button beside the figure, on a phone below it. */
+  act?: ReactNode
   /** The smaller figures beside it. */
   of: Readonly<Record<string, ReactNode>>
 }
 
 /** One large figure, and smaller figures that explain it. */
-export function Summary({ name, children, note, of }: SummaryProps) {
+export function Summary({ name, children, note, act, of }: SummaryProps) {
   return (
     <dl className="card summary">
       <div className="lead-figure">
         <dt>{name}</dt>
         <dd className="balance">{children}</dd>
+        {act && <dd className="act">{act}</dd>}
         {note && <dd className="note">{note}</dd>}
       </div>
       {Object.entries(of).map(([label, value]) => (

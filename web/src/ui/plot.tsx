@@ -19,15 +19,14 @@ interface PlotProps {
   /** Oldest first. */
   points: readonly Point[]
   what: keyof typeof OF
-  /** Before this time there could be no points, so the plot begins there. */
-  since?: Date | null
 }
 
-export function Plot({ points, what, since = null }: PlotProps) {
+export function Plot({ points, what }: PlotProps) {
   const [openedAt] = useState(Date.now)
   const [range, choose] = useState<Range>(() => rangeFor(points, openedAt))
   const inRange = useMemo(() => pointsIn(points, range, openedAt), [points, range, openedAt])
-  const sinceMs = since?.getTime() ?? 0
+  // The plot begins with the first point, even if the range begins earlier.
+  const sinceMs = points[0]?.at.getTime() ?? 0
   const bins = useMemo(
     () => binsOf(inRange, range, openedAt).filter(({ from }) => from.getTime() + RANGES[range].binMs > sinceMs),
     [inRange, range, openedAt, sinceMs],
@@ -58,7 +57,7 @@ export function Plot({ points, what, since = null }: PlotProps) {
 /** Fewer bars would be as wide as walls. */
 const BARS_LEAST = 12
 /** Below fewer bars, two times would touch each other. */
-const MARKED_LEAST = 4
+const MARKED_LEAST = 6
 
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ui } from '../words/ui.ts'
+import { Whole } from './facts.tsx'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
 
@@ -54,7 +55,4 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
 const shown = (rows: readonly (readonly [name: string, value: string])[]) =>
   Object.fromEntries(rows.map(([what, value]) => [what, <Value key={what} of={value} />]))
 
-/** A value. A hash is set in a smaller font, so that it fits in a line. */
-function Value({ of }: { of: string }) {
-  return HEX.test(of) ? <span className="hex">{of}</span> : of
-}
+const Value = ({ of }: { of: string }) => (HEX.test(of) ? <Whole of={of} /> : of)

@@ -88,6 +88,7 @@ export const words = {
     allSold: 'All {supply} nodes of this tier are sold.',
     soldOut: 'Sold out for now. The contract’s owner has to allow more nodes first.',
     seeOthers: 'See what is on sale',
+    buyStep: 'Buy {tier}, {amount} ETH',
     yourPayment: 'Your payment',
     yourPayments: 'Your payments',
     nth: 'Transfer {n} of {all}',

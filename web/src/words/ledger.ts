@@ -27,7 +27,6 @@ export const words = {
     rounds: { one: '{n} round', other: '{n} rounds' },
     lastRound: '{rounds}, the last {time}',
     withdrawn: 'Withdrawn',
-    outstanding: '{amount} can be withdrawn now',
     sales: 'Sales',
   },
   cover: {
@@ -38,6 +37,7 @@ export const words = {
     solvent: 'Solvent',
     short: 'Short',
     holds: 'Holds',
+    both: 'Holds, owes',
     owes: 'Owes',
     lacks: 'Lacks',
     readAt: 'at {block}, {time}',

@@ -1,7 +1,7 @@
 // An owner's page, and withdrawing.
 export const words = {
   title: 'My nodes',
-  lead: 'What your wallet owns, what it has earned, and what it can withdraw. The contract pays, not this page.',
+  lead: 'What your wallet owns and can withdraw. The contract pays, not this page.',
   signIn: 'Sign in',
   lapsed: 'Your session has ended. Sign in again to continue. Nothing is lost.',
   why: 'Withdrawing needs no sign-in. Sign in only to record nodes that the ledger missed, or to release a payment that waits for you. Signing is free and gives no access to your funds.',

@@ -7,7 +7,7 @@ import { Address, Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Failed, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { download, type Statement, useAdmin } from '../admin.ts'
+import { download, type Shape, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 
 const EXPORTS = [
@@ -84,7 +84,7 @@ export function Books() {
 }
 
 type Tiers = NonNullable<ReturnType<typeof useTiers>['data']>
-type Account = Statement['accounts'][number]
+type Account = Shape<'Statement'>['accounts'][number]
 const ACCOUNTS: readonly Column<Account>[] = [
   {
     heading: 'Account',
@@ -132,7 +132,10 @@ const VOUCHED = {
   believed: 'confirmed by one provider only',
 } as const
 
-function linesOf({ sales, totalSalesWei, assurance, happened, commissions, gasWei }: Statement, tiers: Tiers): Line[] {
+function linesOf(
+  { sales, totalSalesWei, assurance, happened, commissions, gasWei }: Shape<'Statement'>,
+  tiers: Tiers,
+): Line[] {
   return [
     ...sales.map(({ tierId, count, valueWei }) => ({
       what: `Sales of ${tiers.find(({ id }) => id === tierId)?.label ?? tierId ?? 'no tier'}`,
@@ -157,7 +160,7 @@ function linesOf({ sales, totalSalesWei, assurance, happened, commissions, gasWe
   ]
 }
 
-function Figures({ statement }: { statement: Statement }) {
+function Figures({ statement }: { statement: Shape<'Statement'> }) {
   const tiers = useTiers().data ?? []
   const { period, accounts, balanced } = statement
   return (

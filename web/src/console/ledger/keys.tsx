@@ -7,7 +7,7 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
-import { type AdminKey, type Invitation, ownKey, type Passkey, type Read, useAdmin } from '../admin.ts'
+import { ownKey, type Read, type Shape, useAdmin } from '../admin.ts'
 import { columnsOf } from '../list.tsx'
 import { PAGE } from '../pager.tsx'
 
@@ -126,7 +126,7 @@ function MakeKey() {
   )
 }
 
-const COLUMNS = columnsOf<AdminKey>(LISTS.keys.columns, {
+const COLUMNS = columnsOf<Shape<'AdminKey'>>(LISTS.keys.columns, {
   hides: ['madeAt', 'revokedBy'],
   decide: ({ id, label, state }) =>
     state === 'open' && (
@@ -140,7 +140,7 @@ const COLUMNS = columnsOf<AdminKey>(LISTS.keys.columns, {
     ),
 })
 
-const PASSKEYS = columnsOf<Passkey>(
+const PASSKEYS = columnsOf<Shape<'Passkey'>>(
   ['id', 'label', 'scopes', 'state', 'sessions', ['signed in', 'usedAt'], 'expiresAt', 'invitedBy'],
   {
     decide: ({ id, label, state }) =>
@@ -156,7 +156,7 @@ const PASSKEYS = columnsOf<Passkey>(
   },
 )
 
-const INVITATIONS = columnsOf<Invitation>(['id', 'label', 'scopes', ['waits until', 'expiresAt'], 'madeBy'], {
+const INVITATIONS = columnsOf<Shape<'Invitation'>>(['id', 'label', 'scopes', ['waits until', 'expiresAt'], 'madeBy'], {
   decide: ({ id, label }) => (
     <ActButton
       label="Cancel invitation"

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
-import { type UnpaidNode, useAdmin } from '../admin.ts'
+import { type Shape, useAdmin } from '../admin.ts'
 import { listSection } from '../list.tsx'
 
 export const Nodes = listSection('nodes/unpaid', {
@@ -38,7 +38,7 @@ function TierOf({ tierNo }: { tierNo: number | null }) {
   return tiers.data?.tiers.find((tier) => tier.tierNo === tierNo)?.label ?? `number ${tierNo}`
 }
 
-function Grant({ grant }: { grant: UnpaidNode['grant'] }) {
+function Grant({ grant }: { grant: Shape<'UnpaidNode'>['grant'] }) {
   if (!grant) return <Mark tone="warn">none</Mark>
   return (
     <span className="whole">
@@ -47,7 +47,7 @@ function Grant({ grant }: { grant: UnpaidNode['grant'] }) {
   )
 }
 
-function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) {
+function GrantButton({ node: { nodeId, owner, cohort } }: { node: Shape<'UnpaidNode'> }) {
   return (
     <ActButton
       main
@@ -59,7 +59,7 @@ function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) 
   )
 }
 
-function RevokeButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) {
+function RevokeButton({ node: { nodeId, owner, cohort } }: { node: Shape<'UnpaidNode'> }) {
   return (
     <ActButton
       danger

@@ -2,7 +2,7 @@
 import { Mark } from '../../ui/facts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
-import { ownKey, type Proposal, useAdmin } from '../admin.ts'
+import { ownKey, type Shape, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { listSection } from '../list.tsx'
 import { SafeFile } from '../safe-file.tsx'
@@ -75,7 +75,7 @@ const isFile = (value: unknown): value is object => typeof value === 'object' &&
 function Answer({
   proposal: { id, act, proposedBy, makerEnded },
 }: {
-  proposal: Omit<Proposal, 'state' | 'settledBy' | 'refusal'>
+  proposal: Omit<Shape<'Proposal'>, 'state' | 'settledBy' | 'refusal'>
 }) {
   const params = { id: String(id) }
   return (

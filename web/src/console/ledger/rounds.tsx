@@ -7,7 +7,7 @@ import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type Preview, useAdmin } from '../admin.ts'
+import { type Shape, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { columnsOf } from '../list.tsx'
 import { NONE } from '../values.ts'
@@ -42,7 +42,7 @@ export function RoundsConsole() {
   )
 }
 
-function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Preview }) {
+function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Shape<'Preview'> }) {
   const turns = round.turns.map((turn) => ({ ...turn, isHeld: round.unbackedCohorts.includes(turn.cohort) }))
   return (
     <div className="stack">
@@ -105,7 +105,7 @@ const AtMost = ({ wei }: { wei: bigint }) => (
 )
 
 /** A turn, and whether a node without a payment keeps its group from being credited. */
-type Turn = Preview['round']['turns'][number] & { isHeld: boolean }
+type Turn = Shape<'Preview'>['round']['turns'][number] & { isHeld: boolean }
 
 function TierName({ of }: { of: Turn['tierId'] }) {
   const tier = useTiers().data?.find(({ id }) => id === of)

@@ -7,7 +7,7 @@ import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type Reconciliation, useAdmin } from '../admin.ts'
+import { type Shape, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { asText, inUnits, inWords, NONE } from '../values.ts'
 import { ToDo } from './to-do.tsx'
@@ -105,7 +105,7 @@ function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealt
   return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
 }
 
-type PassRow = NonNullable<Reconciliation['passes']>[string] & { name: string }
+type PassRow = NonNullable<Shape<'Reconciliation'>['passes']>[string] & { name: string }
 
 function Ending({ error, outcome }: PassRow) {
   if (error)
@@ -166,7 +166,7 @@ const EMPTY = [NONE, '0', 'false', '[]']
 const wordOf = (value: unknown) =>
   typeof value === 'string' && /^[a-z]+[A-Z]/.test(value) ? inWords(value) : asText(value)
 
-type Drift = NonNullable<Reconciliation['drift']>['drifts'][number]
+type Drift = NonNullable<Shape<'Reconciliation'>['drift']>['drifts'][number]
 
 const DRIFTS: readonly Column<Drift>[] = [
   {

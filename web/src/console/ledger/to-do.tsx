@@ -4,7 +4,7 @@ import { useCover, useHealth } from '../../ledger.ts'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Waiting } from '../../ui/states.tsx'
-import { type Read, type Reconciliation, useAdmin } from '../admin.ts'
+import { type Read, type Shape, useAdmin } from '../admin.ts'
 
 interface Task {
   what: string
@@ -117,7 +117,7 @@ function useOfService(): Task[] {
 }
 
 /** What the ledger lacks compared with the contract, and budgets that the contract's owner has to refill. */
-function ofChain(reconciliation: Reconciliation | undefined): Task[] {
+function ofChain(reconciliation: Shape<'Reconciliation'> | undefined): Task[] {
   if (!reconciliation) return []
   const tasks = taskFor(reconciliation.drift?.count, 'difference from the contract', 'differences from the contract', {
     tone: 'bad',

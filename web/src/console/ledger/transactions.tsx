@@ -4,11 +4,11 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type StuckSender, type StuckTransaction, useAdmin } from '../admin.ts'
+import { type Shape, useAdmin } from '../admin.ts'
 import { columnsOf, listSection } from '../list.tsx'
 import { inWords } from '../values.ts'
 
-const WHY: Record<StuckTransaction['why'], string> = {
+const WHY: Record<Shape<'StuckTransaction'>['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
   behind: 'An earlier transaction of the same account is stuck.',
   over: 'It has expired. The next run fills its nonce with an empty call, and sends its work again.',
@@ -17,7 +17,7 @@ const WHY: Record<StuckTransaction['why'], string> = {
   waiting: 'The providers have it, but no block contains it yet.',
 }
 
-const STUCK_SENDERS = columnsOf<StuckSender>(
+const STUCK_SENDERS = columnsOf<Shape<'StuckSender'>>(
   ['sender', ['nonce per providers', 'said', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
   {
     decide: ({ sender, takeOver }) =>
@@ -35,7 +35,7 @@ const STUCK_SENDERS = columnsOf<StuckSender>(
   },
 )
 
-const STUCK = columnsOf<StuckTransaction>(
+const STUCK = columnsOf<Shape<'StuckTransaction'>>(
   ['sender', 'nonce', 'kind', ['blocks', 'pendingBlocks'], ['attempts', 'attempts', 'number'], 'why'],
   { cells: { why: ({ why, lastOutcome }) => (why === 'refused' ? `${WHY[why]} ${lastOutcome ?? ''}` : WHY[why]) } },
 )

@@ -1,13 +1,13 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
-import { useMemo, useState } from 'react'
+import { Fragment, useMemo, useState } from 'react'
 import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEther } from '../../format.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
+import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
+import { type Shape, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { asText, NONE } from '../values.ts'
 
@@ -46,131 +46,122 @@ function useUnchanged<T>(value: T): T {
   return value
 }
 
-function Plots({ trends }: { trends: Read }) {
+function Plots({ trends }: { trends: Shape<'Trends'> }) {
   const { bins, by } = useUnchanged(trends)
   const newest = useMemo(() => bins.filter(hasFigures).reverse(), [bins])
   return (
     <>
       <dl className="tiles">
-        <Trend bins={bins} name="Sold" weiOf={({ sold }) => sold.valueWei} />
-        <Trend bins={bins} name="Held" weiOf={({ held }) => held.valueWei} />
-        <Trend bins={bins} name="Gas of mints" weiOf={({ mintGas }) => mintGas.feeWei} />
-        <Trend bins={bins} name="Gas of rounds" weiOf={({ roundGas }) => roundGas.feeWei} />
+        {TILES.map(([name, kind]) => (
+          <Trend key={kind} bins={bins} name={name} kind={kind} isCourse={newest.length > 1} />
+        ))}
       </dl>
       <Section title="Figures">
         <div className="stack">
           <Facts
-            of={{
-              'Became nodes': <InAll of={bins} name="sold" />,
-              Held: <InAll of={bins} name="held" />,
-              'Paid back': <InAll of={bins} name="refunded" />,
-              Dismissed: <InAll of={bins} name="dismissed" />,
-              'Gas of mints': <Spent of={bins} name="mintGas" />,
-              'Gas of rounds': <Spent of={bins} name="roundGas" />,
-              'Other gas': <Spent of={bins} name="otherGas" />,
-            }}
+            of={Object.fromEntries(
+              REST.map(([name, kind]) => [
+                name,
+                <Fragment key={kind}>
+                  {countOf(bins, kind)}, <Amount wei={sumWei(bins, kind)} plain />
+                </Fragment>,
+              ]),
+            )}
           />
           <p className="note">Payments count at the time of their block, in their present state.</p>
-          <Table
-            caption={`Figures by the ${by}, the newest first`}
-            rows={newest}
-            keyOf={({ startAt }) => startAt.toISOString()}
-            columns={COLUMNS}
-            first={10}
-            empty={<Empty title="Nothing happened." />}
-          />
+          {newest.length > 1 && (
+            <Table
+              caption={`Figures by the ${by}, the newest first`}
+              rows={newest}
+              keyOf={({ startAt }) => startAt.toISOString()}
+              columns={COLUMNS}
+              first={10}
+            />
+          )}
         </div>
       </Section>
     </>
   )
 }
 
+type Ledger = NonNullable<TrendBin['ledger']>
+type Kind = Exclude<keyof Ledger, 'nodes'>
+
+/** The figures that have a tile. */
+const TILES: readonly (readonly [name: string, kind: Kind])[] = [
+  ['Sold', 'sold'],
+  ['Held', 'held'],
+  ['Gas of mints', 'mintGas'],
+  ['Gas of rounds', 'roundGas'],
+]
+const CREDITED = ['Credited', 'rounds'] as const
+const REST: typeof TILES = [CREDITED, ['Paid back', 'refunded'], ['Dismissed', 'dismissed'], ['Other gas', 'otherGas']]
+
+const weiOf = (ledger: Ledger, kind: Kind): bigint => {
+  const figures = ledger[kind]
+  return 'feeWei' in figures ? figures.feeWei : figures.valueWei
+}
+const sumWei = (bins: readonly TrendBin[], kind: Kind) =>
+  bins.reduce((total, { ledger }) => total + (ledger ? weiOf(ledger, kind) : 0n), 0n)
+
+/** How many payments, rounds or transactions that were. */
+function countOf(bins: readonly TrendBin[], kind: Kind): string {
+  const total = bins.reduce((sum, { ledger }) => {
+    const figures = ledger?.[kind]
+    return sum + (figures ? ('feeWei' in figures ? figures.transactions : figures.count) : 0)
+  }, 0)
+  return count(total, kind === 'rounds' ? 'round' : /Gas$/.test(kind) ? 'transaction' : 'payment')
+}
+
 interface TrendProps {
   /** The bins, oldest first. */
   bins: readonly TrendBin[]
   name: string
-  weiOf: (of: Ledger) => bigint
+  kind: Kind
+  /** True if there is more than one bar to show. */
+  isCourse: boolean
 }
 
 /** The sum of an amount, and its course in small. A bin without a reading stays empty. */
-function Trend({ bins, name, weiOf }: TrendProps) {
+function Trend({ bins, name, kind, isCourse }: TrendProps) {
   return (
-    <Figure name={name}>
-      <Exact wei={sumWei(bins, weiOf)} />
-      <div className="trend">
-        <Bars
-          bars={bins.map(({ startAt, ledger }) => {
-            const wei = ledger && weiOf(ledger)
-            const amount = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
-            return {
-              key: startAt.getTime(),
-              value: wei === null ? null : etherAsNumber(wei),
-              title: `${everyTime(startAt)}: ${amount}`,
-            }
-          })}
-        />
-      </div>
+    <Figure
+      name={name}
+      note={
+        <>
+          {countOf(bins, kind)}
+          {isCourse && <Course bins={bins} kind={kind} />}
+        </>
+      }
+    >
+      <Exact wei={sumWei(bins, kind)} />
     </Figure>
   )
 }
 
-type Ledger = NonNullable<TrendBin['ledger']>
+const Course = ({ bins, kind }: Pick<TrendProps, 'bins' | 'kind'>) => (
+  <div className="trend">
+    <Bars
+      bars={bins.map(({ startAt, ledger }) => {
+        const wei = ledger && weiOf(ledger, kind)
+        const amount = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
+        return {
+          key: startAt.getTime(),
+          value: wei === null ? null : etherAsNumber(wei),
+          title: `${everyTime(startAt)}: ${amount}`,
+        }
+      })}
+    />
+  </div>
+)
 
 /** The amounts of the table, by their headings. */
-const AMOUNTS: readonly (readonly [heading: string, weiOf: (of: Ledger) => bigint])[] = [
-  ['Sold', ({ sold }) => sold.valueWei],
-  ['Held', ({ held }) => held.valueWei],
-  ['Credited', ({ rounds }) => rounds.valueWei],
-  ['Gas of mints', ({ mintGas }) => mintGas.feeWei],
-  ['Gas of rounds', ({ roundGas }) => roundGas.feeWei],
-]
+const AMOUNTS = [...TILES.slice(0, 2), CREDITED, ...TILES.slice(2)]
 
 /** True unless every figure of the bin is zero. A bin without a reading stays, because its figures are not known. */
-const hasFigures = ({ ledger }: TrendBin) => !ledger || AMOUNTS.some(([, weiOf]) => weiOf(ledger) > 0n)
-
-const sum = (bins: readonly TrendBin[], of: (ledger: Ledger) => number) =>
-  bins.reduce((total, { ledger }) => total + (ledger ? of(ledger) : 0), 0)
-const sumWei = (bins: readonly TrendBin[], of: (ledger: Ledger) => bigint) =>
-  bins.reduce((total, { ledger }) => total + (ledger ? of(ledger) : 0n), 0n)
-
-interface InAllProps {
-  of: readonly TrendBin[]
-  name: 'sold' | 'held' | 'refunded' | 'dismissed'
-}
-
-function InAll({ of, name }: InAllProps) {
-  const payments = sum(of, (ledger) => ledger[name].count)
-  return (
-    <>
-      {count(payments, 'payment')}
-      {payments > 0 && (
-        <>
-          , <Amount wei={sumWei(of, (ledger) => ledger[name].valueWei)} plain />
-        </>
-      )}
-    </>
-  )
-}
-
-function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'roundGas' | 'otherGas' }) {
-  return (
-    <>
-      {count(
-        sum(of, (ledger) => ledger[name].transactions),
-        'transaction',
-      )}
-      , <Amount wei={sumWei(of, (ledger) => ledger[name].feeWei)} plain />
-    </>
-  )
-}
+const hasFigures = ({ ledger }: TrendBin) => !ledger || AMOUNTS.some(([, kind]) => weiOf(ledger, kind) > 0n)
 
 const NOT_KNOWN = 'not known'
-
-const wei = (of: (ledger: Ledger) => bigint) => ({
-  figure: true,
-  cell: ({ ledger }: TrendBin) =>
-    !ledger ? <Unknown why={NOT_KNOWN} /> : of(ledger) === 0n ? NONE : <Exact wei={of(ledger)} aligned />,
-})
 
 /** The start of a bin, in UTC and local time. */
 function Beginning({ at }: { at: Date }) {
@@ -188,5 +179,13 @@ function Beginning({ at }: { at: Date }) {
 
 const COLUMNS: readonly Column<TrendBin>[] = [
   { heading: 'From', cell: ({ startAt }) => <Beginning at={startAt} /> },
-  ...AMOUNTS.map(([heading, weiOf]) => ({ heading, ...wei(weiOf) })),
+  ...AMOUNTS.map(([heading, kind]) => ({
+    heading,
+    figure: true,
+    cell: ({ ledger }: TrendBin) => {
+      if (!ledger) return <Unknown why={NOT_KNOWN} />
+      const wei = weiOf(ledger, kind)
+      return wei === 0n ? NONE : <Exact wei={wei} aligned />
+    },
+  })),
 ]

@@ -3,7 +3,7 @@ import { Mark, Time } from '../../ui/facts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import type { Delivery, Endpoint } from '../admin.ts'
+import type { Shape } from '../admin.ts'
 import { listSection } from '../list.tsx'
 import { Pairs } from '../record.tsx'
 
@@ -75,7 +75,7 @@ const EndpointName = ({ of }: { of: string }) => (
   </code>
 )
 
-function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Endpoint }) {
+function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Shape<'Endpoint'> }) {
   if (!active) return <Mark tone="calm">removed</Mark>
   if (disabledAt) return <Mark tone="bad">given up</Mark>
   if (failingSince) return <Mark tone="warn">failing</Mark>
@@ -84,7 +84,7 @@ function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt }
 
 const STATES = ['pending', 'delivered', 'failed'] as const
 
-const ATTEMPTS: readonly Column<Delivery['log'][number]>[] = [
+const ATTEMPTS: readonly Column<Shape<'Delivery'>['log'][number]>[] = [
   { heading: 'Tried', cell: ({ at }) => <Time at={new Date(at)} /> },
   { heading: 'Answer', cell: ({ status, error }) => <span className="whole">{error ?? status}</span> },
   { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },

@@ -5,10 +5,10 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type AllowedContract, type ContractWallets, type EnteredMode, useAdmin } from '../admin.ts'
+import { type EnteredMode, type Shape, useAdmin } from '../admin.ts'
 import { columnsOf } from '../list.tsx'
 
-type Mode = ContractWallets['mode']
+type Mode = Shape<'ContractWallets'>['mode']
 const MEANS: Record<Mode, string> = {
   hold: 'none: the service holds each payment for you',
   proven: 'those that have signed in, are known wallets, or are allowed below',
@@ -52,7 +52,7 @@ export function ContractWalletsConsole() {
   )
 }
 
-function Modes({ mode, modes, knownWallets }: ContractWallets) {
+function Modes({ mode, modes, knownWallets }: Shape<'ContractWallets'>) {
   const current = modes.findLast((entry) => entry.mode === mode)
   return (
     <div className="stack">
@@ -101,7 +101,7 @@ const Allow = () => (
 )
 
 const MODES = ['mode', 'fromBlock', 'enteredBy', 'enteredAt'] as const
-const ALLOWED = columnsOf<AllowedContract>(LISTS.senders.columns, {
+const ALLOWED = columnsOf<Shape<'AllowedWallet'>>(LISTS.senders.columns, {
   decide: ({ address, label }) => (
     <ActButton
       label="Disallow"

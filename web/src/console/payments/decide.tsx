@@ -33,7 +33,7 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
   return (
     <>
       <ActButton
-        label={isRefunding ? 'May it be sent?' : 'Refund: step 1, reserve'}
+        label={isRefunding ? 'May it be sent?' : 'Refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
         says={`From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`}
@@ -47,7 +47,7 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         />
       )}
       <ActButton
-        label="Refund: step 2, enter its transaction"
+        label="Enter the refund"
         act="payments/{payment}/refund"
         params={{ payment: name }}
         says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}

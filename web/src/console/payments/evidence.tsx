@@ -1,12 +1,12 @@
 // A verdict: a sentence about what the rule found, with the numbers beside it.
 import { sentenceCase } from '../../format.ts'
 import { Time } from '../../ui/facts.tsx'
-import type { PastVerdict } from '../admin.ts'
+import type { Shape } from '../admin.ts'
 import { Pairs } from '../record.tsx'
 import { inWords, SERVICE } from '../values.ts'
 import { sentenceOf, type Tiers } from './sentences.ts'
 
-export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tiers }) {
+export function Evidence({ verdict, tiers }: { verdict: Shape<'PastVerdict'>; tiers: Tiers }) {
   const { note } = verdict.evidence
   return (
     <div className="evidence">

@@ -6,19 +6,19 @@ import { nearestTier } from '../../nearest.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Mark } from '../../ui/facts.tsx'
 import { ActButton, Beyond } from '../act.tsx'
-import { type Did, lacking, type Payment } from '../admin.ts'
+import { type Did, lacking, type Shape } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { RefundMany } from './refund-many.tsx'
 
 interface DecideManyProps {
   /** The selected payments. */
-  payments: readonly Payment[]
-  choose: (payments: readonly Payment[]) => void
+  payments: readonly Shape<'Payment'>[]
+  choose: (payments: readonly Shape<'Payment'>[]) => void
 }
 
 /** The bar above the list while payments are selected, and the dialog of their refunds. */
 export function DecideMany({ payments, choose }: DecideManyProps) {
-  const [refunds, setRefunds] = useState<readonly Payment[] | null>(null)
+  const [refunds, setRefunds] = useState<readonly Shape<'Payment'>[] | null>(null)
   const lacks = lacking('payments/decide')
   const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
   const close = () => {
@@ -56,10 +56,10 @@ export function DecideMany({ payments, choose }: DecideManyProps) {
   )
 }
 
-const namesOf = (payments: readonly Payment[]) => payments.map(({ id }) => String(id))
+const namesOf = (payments: readonly Shape<'Payment'>[]) => payments.map(({ id }) => String(id))
 
 /** Releases them. The operator chooses a tier for payments that match no price: by default the one nearest to the first of them. */
-function Release({ payments }: { payments: readonly Payment[] }) {
+function Release({ payments }: { payments: readonly Shape<'Payment'>[] }) {
   const tiers = useTiers().data ?? []
   const [first, ...others] = payments.filter(({ tierId }) => tierId === null)
   const choices = tiers.map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
@@ -94,7 +94,7 @@ function Release({ payments }: { payments: readonly Payment[] }) {
 
 interface ResultsProps {
   of: Did<'payments/decide'>
-  payments: readonly Payment[]
+  payments: readonly Shape<'Payment'>[]
 }
 
 /** What happened to each payment, or would happen. */
@@ -120,7 +120,7 @@ function Results({ of: { says, results }, payments }: ResultsProps) {
   )
 }
 
-function amountOf(name: string, payments: readonly Payment[]): string {
+function amountOf(name: string, payments: readonly Shape<'Payment'>[]): string {
   const payment = payments.find(({ id }) => String(id) === name)
   return payment ? etherAndWei(payment.valueWei) : `number ${name}`
 }

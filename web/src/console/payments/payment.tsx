@@ -37,7 +37,7 @@ export const Heads = ({ of }: { of: readonly string[] }) => (
 
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
-  const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
+  const { valueWei, from, tierId } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
   return (
     <>
@@ -53,15 +53,23 @@ export function PaymentLine({ payment }: RowProps) {
       </span>
       <span>{tier?.label ?? tierId ?? <span className="none">–</span>}</span>
       <span>
-        <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
+        <State payment={payment} />
       </span>
-      <span className="note" title={blockNumber === null ? undefined : `block ${blockNumber.toLocaleString()}`}>
-        <Time at={new Date(blockTime)} />
-        {blockNumber === null && ', in no block now'}
-      </span>
+      <Age payment={payment} />
     </>
   )
 }
+
+const State = ({ payment: { status, reason } }: RowProps) => (
+  <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
+)
+
+const Age = ({ payment: { blockTime, blockNumber } }: RowProps) => (
+  <span className="note" title={blockNumber === null ? undefined : `block ${blockNumber.toLocaleString()}`}>
+    <Time at={new Date(blockTime)} />
+    {blockNumber === null && ', in no block now'}
+  </span>
+)
 
 interface RowProps {
   payment: PaymentFacts
@@ -76,9 +84,11 @@ export function PaymentPage({ name }: { name: string }) {
         {({ payments }) => (
           <ul className="rows">
             {payments.map((payment) => (
-              <li key={payment.id}>
-                <p className="bar">
-                  <PaymentLine payment={payment} />
+              <li key={payment.id} className="stack">
+                <p className="buttons">
+                  <strong>{shortEther(payment.valueWei)} ETH</strong>
+                  <State payment={payment} />
+                  <Age payment={payment} />
                 </p>
                 <PaymentDetail payment={payment} />
               </li>

@@ -6,7 +6,7 @@ import { useTiers } from '../../ledger.ts'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
-import { type Payment, type Read, useAdmin } from '../admin.ts'
+import { type Read, type Shape, useAdmin } from '../admin.ts'
 import { Menu } from '../menu.tsx'
 import { Choice, Pager, usePages } from '../pager.tsx'
 import { SafeFile } from '../safe-file.tsx'
@@ -102,7 +102,7 @@ function List() {
 }
 
 /** True if a payment can be decided together with others: only held ones can. If a decision does not fit a payment, the preview says so. */
-const isOpen = ({ status }: Payment) => status === 'held'
+const isOpen = ({ status }: Shape<'Payment'>) => status === 'held'
 /** The set with `id` added or removed. */
 function toggle(selection: ReadonlySet<number>, id: number): ReadonlySet<number> {
   const others = [...selection].filter((one) => one !== id)
@@ -112,7 +112,7 @@ const isOnlyHeld = ({ status, ...others }: Record<string, string>) =>
   status === 'held' && Object.keys(others).length === 0
 
 /** Sorts payments that wait for a decision, oldest first. */
-const inOrder = (payments: readonly Payment[], status: string | undefined): readonly Payment[] =>
+const inOrder = (payments: readonly Shape<'Payment'>[], status: string | undefined): readonly Shape<'Payment'>[] =>
   status === 'held' ? payments.toReversed() : payments
 
 interface FiltersProps {
@@ -165,7 +165,7 @@ function withCount(counts: Read<'payments/counts'> | undefined, text: string, st
 }
 
 interface RowProps {
-  payment: Payment
+  payment: Shape<'Payment'>
   isChosen: boolean
   /** Selects the payment; null if it cannot be decided together with others. */
   choose: (() => void) | null

@@ -5,20 +5,20 @@ import { count, plainEther } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Mark } from '../../ui/facts.tsx'
 import { Failed } from '../../ui/states.tsx'
-import { type Did, type Payment, useAct } from '../admin.ts'
+import { type Did, type Shape, useAct } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { SafeFile } from '../safe-file.tsx'
 
 /** The outcome of a step for a payment. */
 interface Outcome {
-  payment: Payment
+  payment: Shape<'Payment'>
   /** True if the step succeeded. For a prepared refund, true if it may be sent. */
   isWell: boolean
   says: string
 }
 
 interface RefundManyProps {
-  payments: readonly Payment[]
+  payments: readonly Shape<'Payment'>[]
   close: () => void
 }
 
@@ -26,7 +26,10 @@ type Prepared = Did<'payments/refunds/prepare'>
 type Recorded = Did<'payments/{payment}/refund'>
 
 /** Runs a step for each payment, one after the other. If a step is refused, the next ones still run. */
-async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
+async function forEach(
+  payments: readonly Shape<'Payment'>[],
+  step: (payment: Shape<'Payment'>) => Promise<Omit<Outcome, 'payment'>>,
+) {
   const outcomes: Outcome[] = []
   for (const payment of payments) {
     const failureOf = (error: unknown) => ({
@@ -88,8 +91,8 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   )
 }
 
-/** The outcome of preparing a payment's refund. What an earlier file pays is left out, unless it is asked for again. */
-function outcomeOf(payment: Payment, { results }: Prepared, isAgain: boolean): Outcome {
+/** The outcome of preparing a payment's refund. What an earlier file pays is left out, unless the operator asks again. */
+function outcomeOf(payment: Shape<'Payment'>, { results }: Prepared, isAgain: boolean): Outcome {
   const { refusal, prepared } = results.find((one) => one.payment === String(payment.id)) ?? {}
   const isFiled = !isAgain && prepared?.fileMadeAt !== null
   return {
@@ -116,7 +119,7 @@ function Ended({ outcomes, close }: { outcomes: readonly Outcome[]; close: () =>
 }
 
 interface SendProps {
-  payments: readonly Payment[]
+  payments: readonly Shape<'Payment'>[]
   prepared: Prepared
   isBusy: boolean
   record: (txHash: string) => void

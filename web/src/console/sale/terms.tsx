@@ -3,7 +3,7 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
-import { type Did, type OwnersTransaction, type Terms, useAdmin } from '../admin.ts'
+import { type Did, type Shape, useAdmin } from '../admin.ts'
 import { columnsOf } from '../list.tsx'
 
 const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
@@ -31,21 +31,15 @@ export function TermsConsole() {
   )
 }
 
-function Acts({ terms }: { terms: readonly Terms[] }) {
+function Acts({ terms }: { terms: readonly Shape<'Terms'>[] }) {
   // If a ledger has no terms yet, the form also asks for the terms that applied before.
   const form = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (
     <>
       <ActButton
-        label="Preview terms"
-        act="terms/preview"
-        says="Shows what would be entered, and what the contract’s owner would have to send. Changes nothing."
-        {...form}
-        did={resultOf}
-      />
-      <ActButton
         main
+        tries
         label="Enter terms"
         act="terms"
         says="Changes the fields that you fill in, from five minutes after the latest block or from the time you give. Earlier turns are paid by the terms of their time. Open groups keep their interval until the contract’s owner sets it."
@@ -65,7 +59,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
   )
 }
 
-/** The result of a preview or an entry. */
+/** What is entered, or would be. */
 function resultOf({ says, ownersTransaction }: Did<'terms'>) {
   return (
     <>
@@ -75,7 +69,7 @@ function resultOf({ says, ownersTransaction }: Did<'terms'>) {
   )
 }
 
-function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersTransaction }) {
+function ForTheOwner({ transaction: { to, call, data } }: { transaction: Shape<'OwnersTransaction'> }) {
   return (
     <div className="notice">
       <p>
@@ -92,7 +86,7 @@ function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersT
   )
 }
 
-const COLUMNS = columnsOf<Terms>(
+const COLUMNS = columnsOf<Shape<'Terms'>>(
   [
     ['from', 'fromTime'],
     'state',

@@ -7,13 +7,13 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type Tier, useAdmin } from '../admin.ts'
+import { type Shape, useAdmin } from '../admin.ts'
 import { columnsOf } from '../list.tsx'
 import { Menu } from '../menu.tsx'
 import { Heads } from '../payments/payment.tsx'
 
 /** The current text of each field that a new version may change. */
-function presentOf({ versions }: Tier): Record<string, { was: string }> {
+function presentOf({ versions }: Shape<'Tier'>): Record<string, { was: string }> {
   const { graceSec: _, priceWei, ...others } = versions.at(-1) ?? {}
   const texts = { ...others, ...(priceWei !== undefined && { priceWei: plainEther(priceWei) }) }
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { was: String(text ?? '') }]))
@@ -26,7 +26,7 @@ const usePublicTier = (tierId: string) => useTiers().data?.find(({ id }) => id =
 const STANDS = { open: 'on sale', upcoming: 'not open yet', soldOut: 'sold out', closed: 'not on sale' } as const
 const TONES = { open: 'good', upcoming: 'calm', soldOut: 'calm', closed: 'calm' } as const
 
-function Standing({ tier: { tierId, onSale, versions } }: { tier: Tier }) {
+function Standing({ tier: { tierId, onSale, versions } }: { tier: Shape<'Tier'> }) {
   const state = usePublicTier(tierId)?.state ?? (onSale ? 'open' : 'closed')
   const opensAt = versions.at(-1)?.opensAt ?? null
   return (
@@ -41,7 +41,7 @@ function Standing({ tier: { tierId, onSale, versions } }: { tier: Tier }) {
   )
 }
 
-function Sold({ tier: { tierId, sold, supply } }: { tier: Tier }) {
+function Sold({ tier: { tierId, sold, supply } }: { tier: Shape<'Tier'> }) {
   const most = usePublicTier(tierId)?.supply ?? supply
   if (most === null) return figure(sold)
   return (
@@ -51,7 +51,7 @@ function Sold({ tier: { tierId, sold, supply } }: { tier: Tier }) {
   )
 }
 
-const Reserved = ({ tier }: { tier: Tier }) => figure(usePublicTier(tier.tierId)?.reserved ?? 0)
+const Reserved = ({ tier }: { tier: Shape<'Tier'> }) => figure(usePublicTier(tier.tierId)?.reserved ?? 0)
 
 /** Who may buy a tier: its list by the name that the operator gave it, and the tokens to hold. */
 function SoldTo({ tierId, allowlist }: { tierId: string; allowlist: string | null }) {
@@ -105,7 +105,7 @@ export function TiersConsole() {
 
 const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date(unix * 1000)))
 
-type Version = Tier['versions'][number]
+type Version = Shape<'Tier'>['versions'][number]
 
 const HEADINGS = ['Tier', 'State', 'Price', 'Rate', 'Sold', 'Per wallet', 'Sold to'] as const
 
@@ -145,7 +145,7 @@ function More({ of: { opensAt, opensAfter, closesAt }, tier }: TermsProps) {
 
 interface TermsProps {
   of: Version
-  tier: Tier
+  tier: Shape<'Tier'>
 }
 
 const FIELDS = [
@@ -181,7 +181,7 @@ const columnsFor = (versions: readonly Version[]) =>
   )
 
 /** The changes that are entered ahead, the next first. */
-function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
+function Planned({ tier: { tierId, planned } }: { tier: Shape<'Tier'> }) {
   if (planned.length === 0) return null
   return (
     <ul aria-label="Planned">
@@ -201,7 +201,7 @@ function Planned({ tier: { tierId, planned } }: { tier: Tier }) {
   )
 }
 
-function TierRow({ tier }: { tier: Tier }) {
+function TierRow({ tier }: { tier: Shape<'Tier'> }) {
   const newest = tier.versions.at(-1)
   return (
     <li>

@@ -1,37 +1,26 @@
 // The wallets that buyers pay to: the current wallet, when a change takes effect, and wallets that we still watch.
 import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
-import type { PaymentsWallet } from '../admin.ts'
+import type { Shape } from '../admin.ts'
 import { listSection } from '../list.tsx'
 
 export const Wallets = listSection('payment-wallets', {
   title: 'Payments wallet',
-  aside: () => <Changes />,
+  aside: () => (
+    <ActButton
+      danger
+      tries
+      label="Change the wallet"
+      act="payment-wallets"
+      says="Buyers see the new wallet after 64 blocks and five minutes; the service watches it from the next block on. If the present one was stolen, buyers see the new one from the next block on. It must be a wallet of your own whose key no server holds."
+    />
+  ),
   empty: <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>,
   reversed: true,
   decide: (wallet) => <Decide wallet={wallet} />,
 })
 
-function Changes() {
-  return (
-    <div className="buttons">
-      <ActButton
-        label="Preview a change"
-        act="payment-wallets/preview"
-        says="Shows when the change would take effect. Changes nothing."
-      />
-      <ActButton
-        main
-        label="Change the wallet"
-        act="payment-wallets"
-        says="Buyers see the new wallet after 64 blocks and five minutes; the service watches it from the next block on. If the present one was stolen, buyers see the new one from the next block on. It must be a wallet of your own whose key no server holds."
-        danger
-      />
-    </div>
-  )
-}
-
-function Decide({ wallet: { wallet, state } }: { wallet: PaymentsWallet }) {
+function Decide({ wallet: { wallet, state } }: { wallet: Shape<'PaymentsWallet'> }) {
   if (state === 'toCome')
     return (
       <ActButton

@@ -25,7 +25,7 @@ import { CameWith } from './came-with.tsx'
 import { usePreflight } from './can-buy.ts'
 import { Recipient, Total } from './offered.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
-import { Ladder, labelOf, useMostPerWallet } from './tiers.tsx'
+import { isSold, Ladder, labelOf, stepsOf, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 // The code that pays loads once there is a wallet to pay with, or the buyer wants the QR code.
@@ -79,7 +79,7 @@ function Payment({ tier }: { tier: Tier }) {
       <Section title={whyNot ? tier.label : t.total} isHeardOnly>
         <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
           {whyNot ? (
-            <NotNow tier={tier} why={whyNot} />
+            <NotNow tier={tier} tiers={tiers} why={whyNot} />
           ) : (
             <Shown reading={quote} waiting={<Total tier={tier} wei={tier.priceWei} />}>
               {(answer) => <Ways {...{ tier, wallet, onSent, byHand, setByHand }} quote={answer} />}
@@ -125,16 +125,17 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
 }
 
 /** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
-function NotNow({ tier, why }: { tier: Tier; why: string }) {
+function NotNow({ tier, tiers, why }: { tier: Tier; tiers: readonly Tier[]; why: string }) {
   const { state, opensAt } = tier
+  const step = stepsOf(tiers, tier).find(isSold)
   return (
     <div className="ways">
       {state === 'upcoming' && <Total tier={tier} wei={tier.priceWei} />}
       <div className="notice" role="status">
         {state === 'upcoming' && opensAt ? <Opening at={opensAt} /> : <p>{why}</p>}
       </div>
-      <Link href="/buy" className="button main wide">
-        {t.seeOthers}
+      <Link href={step ? `/buy/${step.id}` : '/buy'} className="button main wide">
+        {step ? fill(t.buyStep, { tier: step.label, amount: ether(step.priceWei) }) : t.seeOthers}
       </Link>
     </div>
   )

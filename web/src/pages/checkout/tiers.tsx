@@ -180,6 +180,8 @@ function Standing({ tier }: { tier: Tier }) {
 
 /** How many rounds a card shows. */
 const PAID_MAX = 12
+/** Fewer bars show no course. */
+const SPARK_LEAST = 3
 
 /** What a round may pay a node of a tier by its terms, and what the last rounds paid: the newest in words, all of them as bars. */
 export function LastPaid({ tier }: { tier: Tier }) {
@@ -205,7 +207,7 @@ export function LastPaid({ tier }: { tier: Tier }) {
           </span>
         )}
       </p>
-      {last && (
+      {last && payouts.length >= SPARK_LEAST && (
         <>
           <Bars
             least={PAID_MAX}
@@ -250,7 +252,9 @@ export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
       {steps.map((tier) => (
         <li key={tier.id} aria-current={tier.id === of.id ? 'step' : undefined}>
           {rich(t.inLadder, {
-            strong,
+            strong: (text) => (
+              <strong>{tier.id === of.id ? text : <Link href={`/buy/${tier.id}`}>{text}</Link>}</strong>
+            ),
             tier: tier.label,
             amount: ether(tier.priceWei),
             stands: standsInWords(tier, tiers),
@@ -266,7 +270,8 @@ function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
   return whyNotSold(tier) ?? (tier.remaining === null ? t.open : leftInWords(tier))
 }
 
-function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
+/** The steps of a sale, from its first. */
+export function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
   const before = (step: Tier) => tiers.find(({ id }) => id === step.opensAfter)
   let first = of
   // This ends: no step can come before itself, because the service refuses a circle.

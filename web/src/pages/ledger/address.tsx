@@ -5,7 +5,7 @@ import { ADDRESS, checksummed, figure, short } from '../../format.ts'
 import { useNodesOf } from '../../live.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
-import { Amount, Turn } from '../../ui/facts.tsx'
+import { Amount, Turn, Whole } from '../../ui/facts.tsx'
 import { Page, Section, Summary } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
@@ -23,16 +23,16 @@ export function AddressPage() {
     <Page
       title={fill(t.title, { address: short(checksummed(address)) })}
       lead={
-        <span className="whole">
+        <>
           {ADDRESS.test(address) ? (
             <InExplorer kind="address" id={address}>
-              <code translate="no">{checksummed(address)}</code>
+              <Whole of={checksummed(address)} />
             </InExplorer>
           ) : (
-            <code translate="no">{address}</code>
+            <Whole of={address} />
           )}{' '}
           <CopyButton text={checksummed(address)} what={ui.copy.address} />
-        </span>
+        </>
       }
     >
       <Shown reading={nodes} shape="tiles">

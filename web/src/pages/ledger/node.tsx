@@ -72,7 +72,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
         <div className="stack">
           <Summary
             name={f.balance}
-            note={node.balanceWei > 0n && <ToWithdraw />}
+            act={node.balanceWei > 0n && <ToWithdraw />}
             of={{
               [f.credited]: <Amount wei={node.creditedWei} />,
               [f.withdrawn]: <Amount wei={node.withdrawnWei} />,
@@ -185,11 +185,9 @@ function ChainSays({ node }: { node: NodeDetail }) {
 
 /** Only the owner's wallet can withdraw, on the owner's own page. */
 const ToWithdraw = () => (
-  <span className="buttons">
-    <Link href="/owner" className="button">
-      {t.withdraw}
-    </Link>
-  </span>
+  <Link href="/owner" className="button wide">
+    {t.withdraw}
+  </Link>
 )
 
 /** How much of its price a node has earned back. */
@@ -211,12 +209,12 @@ function AgainstCost({ node: { creditedWei, priceWei } }: { node: NodeDetail }) 
   )
 }
 
-function Earned({ node: { credits, mintedAt } }: { node: NodeDetail }) {
+function Earned({ node: { credits } }: { node: NodeDetail }) {
   const points = credits
     .flatMap(({ createdAt, amountWei }) => (createdAt ? [{ at: createdAt, wei: amountWei }] : []))
     .reverse()
   if (points.length === 0) return <Empty title={t.nothingYet}>{t.plotBegins}</Empty>
-  return <Plot points={points} what="credit" since={mintedAt} />
+  return <Plot points={points} what="credit" />
 }
 
 const CREDITS: readonly Column<Credit>[] = [

@@ -137,11 +137,7 @@ function Totals({ totals }: { totals: Stats }) {
             <Amount wei={totals.totalDistributedWei} />
           </Tally>
         ),
-        [t.withdrawn]: (
-          <Tally note={rich(t.outstanding, { amount: <Amount wei={totals.outstandingWei} plain /> })}>
-            <Amount wei={totals.totalWithdrawnWei} />
-          </Tally>
-        ),
+        [t.withdrawn]: <Amount wei={totals.totalWithdrawnWei} />,
         [t.sales]: <Amount wei={totals.totalSalesWei} />,
       }}
     />
@@ -178,14 +174,14 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
                 <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? c.solvent : c.short}</Mark>
               ),
           }),
-          [c.holds]: (
+          [contractBalanceWei === outstandingWei ? c.both : c.holds]: (
             <Tally
               note={rich(c.readAt, { block: <Block of={rest.blockNumber} />, time: <Time at={rest.checkedAt} /> })}
             >
               <Amount wei={contractBalanceWei} />
             </Tally>
           ),
-          [c.owes]: <Amount wei={outstandingWei} />,
+          ...(contractBalanceWei !== outstandingWei && { [c.owes]: <Amount wei={outstandingWei} /> }),
           ...(isShort && { [c.lacks]: <Amount wei={-surplusWei} /> }),
         }}
       />

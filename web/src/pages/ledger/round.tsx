@@ -75,10 +75,29 @@ function RoundFacts({ round }: { round: Distribution }) {
   })
   const factsOf = round.turns.map(factsOfTurn)
   const [common = []] = factsOf
-  // What is equal for all turns stands once, above them.
+  // What is equal for all turns stands once, below them.
   const shared = round.turns.length > 1 ? common.filter((fact) => factsOf.every((those) => isIn(those, fact))) : []
   return (
     <>
+      <Section title={t.everyone}>
+        <Outcome check={check} />
+        <ul className="turns">
+          {round.turns.map((turn, index) => (
+            <TurnCard
+              key={`${turn.cohort} ${turn.dueSec}`}
+              turn={turn}
+              facts={(factsOf[index] ?? []).filter((fact) => !isIn(shared, fact))}
+              // If all are right, the sentence above says so.
+              result={check.data?.matches ? null : (check.data?.turns[index] ?? null)}
+            />
+          ))}
+        </ul>
+        <details className="checked">
+          <summary>{t.howToCheck}</summary>
+          <pre>{t.formula}</pre>
+          <p className="note">{t.ofSeed}</p>
+        </details>
+      </Section>
       <Section title={t.facts}>
         <Facts
           className="facts wide"
@@ -98,25 +117,6 @@ function RoundFacts({ round }: { round: Distribution }) {
             ...shownOf(shared),
           }}
         />
-      </Section>
-      <Section title={t.everyone}>
-        <Outcome check={check} />
-        <ul className="turns">
-          {round.turns.map((turn, index) => (
-            <TurnCard
-              key={`${turn.cohort} ${turn.dueSec}`}
-              turn={turn}
-              facts={(factsOf[index] ?? []).filter((fact) => !isIn(shared, fact))}
-              // If all are right, the sentence above says so.
-              result={check.data?.matches ? null : (check.data?.turns[index] ?? null)}
-            />
-          ))}
-        </ul>
-        <details className="checked">
-          <summary>{t.howToCheck}</summary>
-          <pre>{t.formula}</pre>
-          <p className="note">{t.ofSeed}</p>
-        </details>
       </Section>
     </>
   )
@@ -174,7 +174,7 @@ function TurnCard({ turn, facts, result }: TurnCardProps) {
         {result && <Checked result={result} />}
       </header>
       <p className="price">
-        <Amount wei={turn.amountWei} />
+        <Amount wei={turn.amountWei} aligned />
       </p>
       <p className="note">{fill(t.toEach, { n: turn.nodeCount })}</p>
       <Facts of={shownOf(facts)} />

@@ -25,9 +25,11 @@ export function Gifts({ wallet }: { wallet: ConnectedWallet }) {
         <p role="status">{declines ? t.declines : t.accepts}</p>
         <p className="note">{t.market}</p>
         {act.error && <NotSent error={act.error} />}
-        <button type="button" className="button" disabled={act.isPending} onClick={() => act.mutate(!declines)}>
-          {act.isPending ? t.confirm : declines ? t.accept : t.decline}
-        </button>
+        <div className="buttons">
+          <button type="button" className="button" disabled={act.isPending} onClick={() => act.mutate(!declines)}>
+            {act.isPending ? t.confirm : declines ? t.accept : t.decline}
+          </button>
+        </div>
       </div>
     </Section>
   )

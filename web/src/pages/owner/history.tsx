@@ -104,7 +104,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     heading: t.amount,
     figure: true,
     sortBy: ({ amountWei }) => amountWei,
-    cell: ({ amountWei }) => <Amount wei={amountWei} plain />,
+    cell: ({ amountWei }) => <Amount wei={amountWei} plain aligned />,
   },
 ]
 const WORTH: Column<Entry> = {

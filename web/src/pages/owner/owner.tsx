@@ -12,7 +12,7 @@ import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
 import { Boundary, later } from '../../ui/boundary.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Address } from '../../ui/facts.tsx'
+import { Address, Whole } from '../../ui/facts.tsx'
 import { Into, Page, Section } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
@@ -48,8 +48,8 @@ export function Owner() {
       <Beside value={beside}>
         <WalletArea>{isFramed ? <InFrame /> : <SignedInOrNot />}</WalletArea>
       </Beside>
-      <div className="columns even">
-        <div className="stack" ref={setBeside} />
+      <div className="beside">
+        <div ref={setBeside} />
         <Kept />
       </div>
     </Page>
@@ -102,8 +102,8 @@ function Kept() {
       {digest.data && (
         <details className="checked">
           <summary>{words.kept.digest}</summary>
-          <p className="note whole">
-            <code translate="no">{digest.data}</code> <CopyButton text={digest.data} what={words.kept.theDigest} />
+          <p className="note">
+            <Whole of={digest.data} /> <CopyButton text={digest.data} what={words.kept.theDigest} />
           </p>
         </details>
       )}
@@ -248,7 +248,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
   })
   return (
     <>
-      <div className="bar">
+      <div className="connected">
         <span>{rich(words.signedInAs, { address: <Address of={me.address} /> })}</span>
         <button type="button" className="button quiet" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
           {words.signOut}

@@ -8,7 +8,7 @@ import { isAddress, parseEther } from 'viem'
 import { checksummed, cleanPaste, ether, figure, plainEther, short, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Amount, Hash, Turn } from '../../ui/facts.tsx'
+import { Amount, Hash, Turn, Whole } from '../../ui/facts.tsx'
 import { Summary } from '../../ui/page.tsx'
 import { Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
@@ -50,7 +50,20 @@ export function WithdrawSection({ owner, nodes, wallet, notice, isStale }: Withd
     <>
       <Summary
         name={words.withdrawable}
-        note={<HowToWithdraw {...{ owner, wallet }} hasAny={fundedNodes.length > 0} open={() => setOpen(true)} />}
+        note={fundedNodes.length === 0 ? t.nothing : wallet ? <WrongChain /> : <ToConnect />}
+        act={
+          wallet &&
+          fundedNodes.length > 0 && (
+            <button
+              type="button"
+              className="button main wide"
+              disabled={wallet.address !== owner}
+              onClick={() => setOpen(true)}
+            >
+              {t.open}
+            </button>
+          )
+        }
         of={{
           [ofWallet.nodes]: figure(nodes.length),
           [figures.credited]: <Amount wei={sumOf(nodes, 'creditedWei')} />,
@@ -76,33 +89,12 @@ export function WithdrawSection({ owner, nodes, wallet, notice, isStale }: Withd
   )
 }
 
-interface HowToWithdrawProps extends Pick<WithdrawSectionProps, 'owner' | 'wallet'> {
-  /** True if there is something to withdraw. */
-  hasAny: boolean
-  open: () => void
-}
-
-/** The button, or what is missing. */
-function HowToWithdraw({ owner, wallet, hasAny, open }: HowToWithdrawProps) {
-  if (!hasAny) return t.nothing
-  if (!wallet)
-    return (
-      <div className="stack narrow">
-        <p>{words.connectOwner}</p>
-        <Connect />
-      </div>
-    )
-  return (
-    <div className="stack narrow">
-      <WrongChain />
-      <p>
-        <button type="button" className="button main" disabled={wallet.address !== owner} onClick={open}>
-          {t.open}
-        </button>
-      </p>
-    </div>
-  )
-}
+const ToConnect = () => (
+  <div className="stack narrow">
+    <p>{words.connectOwner}</p>
+    <Connect />
+  </div>
+)
 
 const ALL = 'all'
 
@@ -235,9 +227,9 @@ function Fields({ texts, setTexts, withdrawal, nodes, wallet }: FieldsProps) {
           onChange={(event) => setTexts({ ...texts, to: cleanPaste(event.target.value) })}
         />
         {texts.to === '' && (
-          <code className="note whole" translate="no">
-            {checksummed(wallet.address)}
-          </code>
+          <span className="note">
+            <Whole of={checksummed(wallet.address)} />
+          </span>
         )}
         {wrongTo && <span className="error">{wrongTo}</span>}
       </label>
@@ -298,11 +290,7 @@ function Foreign({ withdrawal: { request, to }, totalWei, isChecked, check }: Fo
       <span>
         {rich(t.foreign, {
           amount: <Amount wei={request.amountWei ?? totalWei} plain exact />,
-          address: (
-            <code translate="no" className="whole">
-              {checksummed(to)}
-            </code>
-          ),
+          address: <Whole of={checksummed(to)} />,
         })}
       </span>
     </label>

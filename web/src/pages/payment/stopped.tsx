@@ -28,6 +28,10 @@ export function Stopped({ payment }: { payment: Payment }) {
   const { reason } = payment
   return (
     <div className="held">
+      <p>
+        <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
+        {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
+      </p>
       <ol className="way">
         {t.steps.map((step, index) => (
           <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
@@ -35,10 +39,6 @@ export function Stopped({ payment }: { payment: Payment }) {
           </li>
         ))}
       </ol>
-      <p>
-        <strong>{reason ? words.reasons[reason] : t.looks}</strong>{' '}
-        {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
-      </p>
       <HeldFacts payment={payment} />
     </div>
   )
