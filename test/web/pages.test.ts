@@ -161,7 +161,9 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/'))
     await page.getByText('The first round comes when the first nodes are due.').first().waitFor()
     await page.locator('.proof').waitFor({ state: 'detached' })
-    await page.locator('.tier .paid').first().waitFor({ state: 'hidden' })
+    const strip =
+      "[document.querySelector('.tier .paid')].map((e) => [e.innerText, getComputedStyle(e).borderTopWidth])"
+    assert.deepEqual(await page.evaluate(strip), [['', '0px']])
     await page.close()
   })
 

@@ -117,7 +117,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await page.getByText('Already paid?').click()
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await press(page, 'Find it')
-    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByText(/Node \d+ is minted/).waitFor()
   })
 
   test('each payment of a transaction that makes several is shown', async () => {

@@ -103,7 +103,7 @@ interface FollowedProps {
 function Followed({ hashes, payer, wallet }: FollowedProps) {
   return hashes.map((txHash, index) => (
     <Fragment key={txHash}>
-      {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
+      {hashes.length > 1 && <h2>{fill(t.nth, { n: index + 1, all: hashes.length })}</h2>}
       <PaymentSteps
         txHash={txHash}
         payer={payer}

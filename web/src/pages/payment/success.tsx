@@ -83,7 +83,7 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
 function isIdle(): boolean {
   const { activeElement } = document
   if (activeElement === null) return true
-  return activeElement.querySelector('.payment') !== null || activeElement.closest('.payment, h2') !== null
+  return activeElement.querySelector('.payment') !== null || activeElement.closest('.payment, h1, h2') !== null
 }
 
 function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }) {
