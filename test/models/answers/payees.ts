@@ -44,7 +44,14 @@ export function change({ payees, head, earlier, settingSec }: World, { address, 
   const grace = stolen ? 0 : (graceSec ?? planned.at(-1)?.graceSec ?? settingSec)
   const watchedFrom = head === null ? 0 : head.number + 1
   const last = payees.at(-1)
-  const answer = { wallet: address, before, followedBlock: head?.number ?? null, graceSec: grace, stolen }
+  const answer = {
+    dryRun: false,
+    wallet: address,
+    before,
+    followedBlock: head?.number ?? null,
+    graceSec: grace,
+    stolen,
+  }
   if (last === undefined) return { ...answer, fromBlock: 0, fromTime: 0, graceUntil: null, watchedFrom }
   if (head === null) return { refused: 'notYet' }
   const passed = head.number - earlier.number
