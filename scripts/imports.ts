@@ -166,8 +166,8 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/boot/preflight.ts'],
     may: [
-      ...[...WIRING, 'src/chain/factory/bounds.ts', 'src/boot/database.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
-      'src/checks',
+      ...[...WIRING, 'src/boot/database.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
+      ...['src/checks', 'src/operator', 'src/ports'],
     ],
     packages: ['node'],
   },

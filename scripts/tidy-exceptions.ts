@@ -26,7 +26,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/follower/reorganisation.test.ts': [438, CASES],
     'test/cli/commands.test.ts': [476, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
-    'test/support/world.ts': [408, 'one world, wired for every test'],
+    'test/support/world.ts': [407, 'one world, wired for every test'],
     'test/support/invariants.ts': [428, 'every invariant, each a statement of SQL'],
     'test/follower/wallet.test.ts': [401, CASES],
   },

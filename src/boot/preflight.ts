@@ -5,7 +5,6 @@
 // start also refuses a wallet that was used before (assertUnusedWallet), and one to which refuseWallet objects (domain/payment-wallets.ts): a hot
 // key, a development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readBoundsNeeded } from '../chain/factory/bounds.ts'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { createContractReader } from '../chain/factory/contract.ts'
 import { lookAtBeginning } from '../chain/factory/start-block.ts'
@@ -19,20 +18,21 @@ import { readMode } from '../db/blocks/evidence.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { keepsPrepared, lookAtPooler } from '../db/core/pooler.ts'
-import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
+import { connect, inTransaction, type Pool, poolWithin } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readIdentity, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets } from '../db/sale/payment-wallets.ts'
-import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
-import { readTierVersions } from '../db/sale/tiers.ts'
+import { hasTerms, lockTerms } from '../db/sale/terms.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
-import { refuseTerms, type TermsContent } from '../domain/rounds/terms.ts'
+import type { TermsContent } from '../domain/rounds/terms.ts'
 import { hostsOf } from '../lib/database-url.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
+import { isOperatorRefusal } from '../operator/act.ts'
+import { enterTerms as enterTermsByAct } from '../operator/acts/terms.ts'
 import type { ChainFacts, ChainReader } from '../ports/chain.ts'
-import type { ContractReader } from '../ports/contract.ts'
+import type { ChainRead, FactoryRead, LedgerDb } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 import type { DatabasePart } from './database.ts'
 import { type ChainPart, type OpenedChain, readerOf, signersOf } from './parts.ts'
@@ -262,7 +262,7 @@ async function enterTerms(
   if (terms && holdsKey && !(await hasTerms(pool))) {
     const contract = createContractReader(rpc, part.factory)
     const { lastNodeId, round } = await contract.counters(head.number)
-    if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, terms, head.number)
+    if (lastNodeId === 0n && round === 0) await enterFirst({ pool, chain: reader, contract }, terms)
   }
   if (namedSettings.includes('CONTRACT_WALLETS')) await enterFirstMode(pool, CONTRACT_WALLETS)
 }
@@ -287,22 +287,17 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain): Promi
   })
 }
 
-async function enterFirst(pool: Pool, contract: ContractReader, terms: TermsContent, atBlock: number): Promise<void> {
-  const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
-  const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
-  const objections = refuseTerms(terms, limits).map(({ field, text }) => `${field} ${text}.`)
-  const paysOut = objections.length === 0 && terms.payouts
-  const boundsToSet = paysOut ? await readBoundsNeeded(contract, terms, { payoutBps, atBlock }) : null
-  if (boundsToSet)
-    objections.push(
-      `they are outside the contract’s bounds for what the distributor pays for a turn. Its owner can widen them with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`,
-    )
-  if (objections.length > 0)
-    throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${objections.join(' ')}`)
-  await inTransaction(pool, async (sql) => {
-    if (!(await insertFirstTerms(sql, terms, 'start'))) return
-    await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [terms] } })
-    await notifyLedgerChanged(sql)
+/** Enters the terms as the operator's act does, unless another instance has just entered some. */
+async function enterFirst(deps: LedgerDb & ChainRead & FactoryRead, terms: TermsContent): Promise<void> {
+  const input = { ...terms, minWei: String(terms.minWei), maxWei: String(terms.maxWei) }
+  await inTransaction(deps.pool, async (sql) => {
+    await lockTerms(sql)
+    if (await hasTerms(sql)) return
+    const within = { ...deps, pool: poolWithin(sql) }
+    const outcome = await enterTermsByAct.unguarded(within, { name: 'start', requestId: null }, input)
+    if (!isOperatorRefusal(outcome)) return
+    const kind = outcome.because === 'unavailable' ? 'retryable' : 'fatal'
+    throw new StartError(`This ledger cannot use the terms of DIST_ENABLED and CREDIT_…: ${outcome.message}`, kind)
   })
 }
 

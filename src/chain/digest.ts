@@ -38,3 +38,11 @@ export function checksum(of: Address): string {
     Number.parseInt(digest[at] ?? '', 16) >= 8 ? letter.toUpperCase() : letter,
   )
 }
+
+/** An address in any form that people write: in one case, or in mixed case with the right EIP-55 checksum. Null if the text is no address. */
+export function parseAddress(text: string): Address | null {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
+  const [lower, digits] = [text.toLowerCase() as Address, text.slice(2)]
+  const isMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+  return isMixedCase && checksum(lower) !== text ? null : lower
+}

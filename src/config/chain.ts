@@ -1,7 +1,8 @@
 // The settings that say which chain and factory to follow, from which block, and when a block counts as settled.
+import { parseAddress } from '../chain/digest.ts'
 import type { Address } from '../domain/units.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
-import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } from './values.ts'
+import { account, hash, httpUrl, httpUrls, onOff, wei, whole } from './values.ts'
 
 /** The most providers; more of them would only multiply the requests. */
 const RPC_URLS_MAX = 8

@@ -1,8 +1,8 @@
 // Parsers of single values. Each turns the text of a setting into a value of its type, or notes the mistake. They must never repeat a URL or a
 // secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { checksum } from '../chain/digest.ts'
-import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
+import { parseAddress } from '../chain/digest.ts'
+import { type Address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import { readDatabaseUrl } from '../lib/database-url.ts'
 import { type Parse, shown } from './setting.ts'
 
@@ -59,14 +59,6 @@ export const formed =
   ({ form, remedy }: { form: RegExp; remedy: string }): Parse<string> =>
   (input, ask) =>
     form.test(input) ? input : ask.refuse(`is ${shown(input)}: ${remedy}`)
-
-/** An address in any form that people write: in one case, or in mixed case with the right EIP-55 checksum. Null if the text is no address. */
-export function parseAddress(text: string): Address | null {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
-  const digits = text.slice(2)
-  const isMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-  return isMixedCase && checksum(address(text)) !== text ? null : address(text)
-}
 
 /** An address that is not the zero address. */
 export const account: Parse<Address> = (input, ask) => {

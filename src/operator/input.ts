@@ -1,7 +1,7 @@
 // The kinds of fields that acts and readings take, and how to parse an input with them, whether it came as JSON or from the command line. Each field
 // has its form, its purpose and its schema in one place; routes, commands and documents are made from it. We collect every mistake, so that one
 // answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
-import { checksum } from '../chain/digest.ts'
+import { parseAddress } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
 import { readTime } from '../lib/times.ts'
 import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
@@ -182,13 +182,7 @@ export const address = (help: string): Field<Address> =>
     value: 'address',
     otherwise: '0x' as Address,
     form: 'an address: 0x and 40 hex digits, with a correct checksum if in mixed case',
-    parse: (input) => {
-      if (typeof input !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(input)) return undefined
-      const lower = input.toLowerCase() as Address
-      const digits = input.slice(2)
-      const isMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-      return isMixedCase && checksum(lower) !== input ? undefined : lower
-    },
+    parse: (input) => (typeof input === 'string' ? (parseAddress(input) ?? undefined) : undefined),
   })
 
 export const hash = (help: string): Field<Hash> =>

@@ -1,17 +1,9 @@
 // Values of settings, one by one: the texts that each parser accepts and rejects, and the signs of a guessable secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseAddress } from '../../src/chain/digest.ts'
 import type { Parse } from '../../src/config/setting.ts'
-import {
-  formed,
-  httpUrls,
-  networks,
-  onOff,
-  parseAddress,
-  parsePrivateKey,
-  parseUrl,
-  postgresUrl,
-} from '../../src/config/values.ts'
+import { formed, httpUrls, networks, onOff, parsePrivateKey, parseUrl, postgresUrl } from '../../src/config/values.ts'
 import { isWellKnownKey, weaknessOf } from '../../src/config/weak.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 

@@ -124,39 +124,6 @@ test('payments up to the last common block are judged and minted, by a guard on 
   await checkInvariants(world)
 })
 
-test('a silent or lagging provider ends no difference, and a lagging one begins none', async () => {
-  const [, second] = providers
-  assert.ok(second)
-  const { number } = await world.chain.block()
-  const lagging: Rule = async ({ method, params }) => {
-    if (method !== 'eth_getBlockByNumber') return undefined
-    if (params[0] === 'latest') return { result: await world.chain.rpc(method, [number, params[1]]) }
-    return Number(params[0]) > Number(number) ? { result: null } : undefined
-  }
-  second.rule = lagging
-  const early = await world.pay(6, BASIC)
-  await goOn()
-  await world.payments()
-  assert.deepEqual([await stateOf(early), await readParted(world.pool)], ['minting', null])
-  second.rule = honest
-  await world.settle()
-
-  second.rule = forked
-  await goOn(2)
-  await world.payments()
-  assert.notEqual(await readParted(world.pool), null)
-  const paid = await world.pay(7, BASIC)
-  for (const rule of [() => ({ error: { code: -32603, message: 'internal error' } }), lagging]) {
-    second.rule = rule
-    await world.chain.mine()
-    await world.payments()
-    assert.deepEqual([await stateOf(paid), (await readParted(world.pool))?.stops], ['seen', true])
-  }
-  second.rule = honest
-  await world.settle()
-  assert.equal(await stateOf(paid), 'minted')
-})
-
 for (const index of [0, 2])
   test(`of three providers, two that agree continue, and the third is reported: a fork at place ${index + 1}`, async () => {
     await Promise.all([world.close(), fork.stop()])

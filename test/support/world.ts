@@ -14,7 +14,7 @@ import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { advisoryLock } from '../../src/db/core/locks.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
-import { insertFirstTerms } from '../../src/db/sale/terms.ts'
+import { insertTerms } from '../../src/db/sale/terms.ts'
 import { insertTierVersion, type TierInput } from '../../src/db/sale/tiers.ts'
 import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -192,8 +192,7 @@ export async function enterTerms(
     { priceGraceSec: 900, holdingRetrySec: 3600 },
   )
   const range = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n) }
-  const terms = { payouts: true, ...range, intervalSec, slotSec }
-  await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'start'))
+  await insertTerms(pool, { fromTime: 0, payouts: true, ...range, intervalSec, slotSec }, 'start')
   await inTransaction(pool, (sql) => insertFirstWallet(sql, accountOf(chain)(3), 0, 'start'))
 }
 

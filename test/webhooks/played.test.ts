@@ -7,8 +7,9 @@ import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
-import { insertFirstTerms } from '../../src/db/sale/terms.ts'
+import { insertTerms } from '../../src/db/sale/terms.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
+import { wei } from '../../src/domain/units.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { watchBudget } from '../../src/passes/steps/budget.ts'
 import { watchFunds } from '../../src/passes/steps/funds.ts'
@@ -269,8 +270,8 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await world.payments()
   },
   'ledger.restored': async () => {
-    const terms = { payouts: true, minWei: 1n, maxWei: 2n, intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC }
-    await inTransaction(fresh, (sql) => insertFirstTerms(sql, terms as never, 'start'))
+    const range = { minWei: wei(1n), maxWei: wei(2n), intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC }
+    await insertTerms(fresh, { fromTime: 0, payouts: true, ...range }, 'start')
     await inTransaction(fresh, (sql) => insertFirstWallet(sql, world.at(3), 0, 'start'))
     const begun = world.instance({ pool: fresh, directUrl: database.url })
     for (let i = 0; i < 3; i++) await begun.payments()

@@ -1,9 +1,10 @@
 // The questions of `node-ledger init`: the form of each answer, and what it may contradict. Nothing here asks or stores. Answers are not secret, so we
 // may show them. The two URLs are.
+import { parseAddress } from '../../chain/digest.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import { splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { inspectConfig } from '../../config/load.ts'
-import { parseAddress, parseUrl } from '../../config/values.ts'
+import { parseUrl } from '../../config/values.ts'
 import { boundsNeeded, refuseTerms } from '../../domain/rounds/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import { BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatEther } from 'viem/utils'
+import { parseAddress } from '../../chain/digest.ts'
 import {
   type DeployedContract,
   deployFactory,
@@ -13,7 +14,7 @@ import {
   LEAST_INTERVAL_SEC,
 } from '../../chain/factory/deploy.ts'
 import { addressOfKey } from '../../chain/pages/wallets.ts'
-import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
+import { parsePrivateKey, parseUrl } from '../../config/values.ts'
 import { floorFor } from '../../domain/rounds/terms.ts'
 import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'
 import { ChainFault } from '../../ports/faults.ts'

@@ -57,18 +57,6 @@ export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: strin
     VALUES (${fromTime}, ${payouts}, ${minWei.toString()}, ${maxWei.toString()}, ${intervalSec}, ${slotSec}, ${enteredBy})`
 }
 
-/** Enters the first terms, in force from time 0, unless the ledger has terms. Run in a transaction. @returns true if these were entered. */
-export async function insertFirstTerms(
-  sql: Sql,
-  terms: Omit<CreditTerms, 'fromTime'>,
-  enteredBy: string,
-): Promise<boolean> {
-  await lockTerms(sql)
-  if (await hasTerms(sql)) return false
-  await insertTerms(sql, { ...terms, fromTime: 0 }, enteredBy)
-  return true
-}
-
 export async function deleteTerms(sql: Sql, fromTime: number): Promise<void> {
   await sql`DELETE FROM credit_terms WHERE from_time = ${fromTime}`
 }

@@ -158,6 +158,17 @@ async function compareAudit(sql: Sql, all: [Ledger, Told][]): Promise<void> {
   assert.equal(rows.length, all.length)
 }
 
+/** Until the changes of a range are stored, no other session takes places of their tiers. */
+async function compareLocks(sql: Sql, all: [Ledger, Told][]): Promise<void> {
+  const held = await sql<{ no: number }[]>`
+    SELECT objid::int AS no FROM pg_locks WHERE locktype = 'advisory' AND classid = 8 AND pid = pg_backend_pid() ORDER BY 1`
+  const tierNos = all.map(([, one]) => numberOf(one.action === 'tierChanged' ? one.after.tierId : one.plan.tierId))
+  assert.deepEqual(
+    held.map(({ no }) => no),
+    [...new Set(tierNos)].toSorted((a, b) => a - b),
+  )
+}
+
 test('blocks that are followed, taken back and followed again put in force what is read', async () => {
   const compare = async ({ entered, blocks, ledger }: Walk, fork: number, shift: number) => {
     const start: Ledger = { ...ledger, ...entered, plans: entered.plans.filter(isStorable) }
@@ -168,6 +179,7 @@ test('blocks that are followed, taken back and followed again put in force what 
       assert.deepEqual(await readForce(sql, other), forceOf(start, other), 'followed')
       const first = told(start, other.slice(1)).map((one): [Ledger, Told] => [start, one])
       await compareAudit(sql, first)
+      await compareLocks(sql, first)
       await rewindTierChanges(sql, kept.at(-1)?.number ?? 0)
       assert.deepEqual(await readForce(sql, kept), forceOf(start, kept), 'taken back')
       await followRange(sql, blocks.slice(kept.length - 1))

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { noteTrouble } from '../../../src/db/core/troubles.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { creditPass } from '../../../src/passes/credit.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
@@ -41,6 +42,8 @@ const drawn: fc.Arbitrary<model.Given> = fc.record({
   now: fc.constant(NOW),
   cohorts: fc.oneof(fc.array(cohort, { maxLength: 3 }), fc.array(cohort, { minLength: 3, maxLength: 3 })),
   ...{ hasKey: often, hasTerms: often, isPaused: seldom, isContractPaused: seldom },
+  ...{ isLocked: seldom, isHalted: seldom, isDown: seldom },
+  offFrom: fc.constantFrom(null, null, null, NOW, NOW - 1),
   seenHead: fc.constantFrom(0, 0, 0, 1, -1, null),
   head: fc.constantFrom(0, 0, 0, 0, -1),
   settled: fc.constantFrom(null, null, NOW, NOW - 1, NOW - 1, 0),
@@ -79,6 +82,7 @@ function rowsOf(given: model.Given): Rows {
     ...{ first_due: isOdd ? 1 : 0, opened_at: 2_000, ...inBlock(50) },
   }))
   const nodes = given.cohorts.flatMap(({ size }, n) => Array.from({ length: size }, () => n))
+  const halt = { reason: 'chainId', since: at(1), detail: {}, looks: 9, sealed: true }
   const terms = { from_time: 0, payouts: true, min_wei: 1, max_wei: 2, interval_sec: INTERVAL, slot_sec: SLOT }
   return {
     ...sentRows(given),
@@ -94,7 +98,11 @@ function rowsOf(given: model.Given): Rows {
     })),
     ledger_state: [{ paused: given.isPaused }],
     evidence_modes: [{ from_block: 0, mode: 'agreed', set_by: 'test' }],
-    credit_terms: given.hasTerms ? [{ ...terms, entered_at: at(1_000), entered_by: 'eve' }] : [],
+    troubles: given.isHalted ? [{ name: 'halted', value: JSON.stringify(halt) }] : [],
+    credit_terms: [
+      { ...terms, entered_at: at(1_000), entered_by: 'eve' },
+      ...(given.offFrom === null ? [] : [{ ...terms, from_time: given.offFrom, payouts: false, entered_by: 'eve' }]),
+    ].filter(() => given.hasTerms),
     cohorts,
     grants: nodes.flatMap((cohort, n) =>
       given.cohorts[cohort]?.isGranted ? { ref: word(300 + n), reason: 'a gift', granted_by: 'eve' } : [],
@@ -123,10 +131,11 @@ function passOf(sql: Sql, given: model.Given) {
   const sender = {
     ...{ address: DISTRIBUTOR, nonce: async () => 4, nonces: async () => [4], noncesAt: async () => [4] },
     ...{ fees: async () => ({ maxFeeWei: 1n, maxPriorityFeeWei: 1n }), broadcast: async () => ({ kind: 'accepted' }) },
-    sign: () => assert.fail('nothing is signed'),
+    // Only to see whether the signer works again.
+    sign: () => (given.isDown ? Promise.resolve({ txHash: word(5), raw: '0x05' }) : assert.fail('nothing is signed')),
   }
   // So many blocks deep: of the second one below the head no header is stored.
-  const finality = given.settled === 0 ? 2 : NOW - (given.settled ?? NOW)
+  const finality = given.settled === 0 || given.settled === null ? 2 : NOW - given.settled
   const pass = creditPass({
     ...{ pool: poolWithin(sql), chain, log: silentLog, minter: null, distributor: given.hasKey ? sender : null },
     rules: {
@@ -138,7 +147,8 @@ function passOf(sql: Sql, given: model.Given) {
       trustsProvider: false,
     },
     contract: { paused: async () => given.isContractPaused, bounds: async () => null, isDeployed: async () => true },
-    lock: (_name: string, body: (signal: AbortSignal) => unknown) => body(new AbortController().signal),
+    lock: async (_name: string, body: (signal: AbortSignal) => unknown) =>
+      given.isLocked ? null : await body(new AbortController().signal),
     preflight: async () => ({ guardUsable: given.settled === null }),
   } as never)
   return { pass, asked: () => asked }
@@ -149,20 +159,24 @@ test('a credit pass reports why it sent nothing, what is due and what is pending
     await tables.within(rowsOf(given), async (sql) => {
       const { pass, asked } = passOf(sql, given)
       const followed = given.seenHead === null ? null : { headBlock: CURSOR + given.seenHead }
-      const { durationMs, signer, ...found } = await pass(followed as never)
-      const expected = model.answer(given, word(922))
+      if (given.isDown) await noteTrouble(sql, 'signer distributor', { address: DISTRIBUTOR, detail: 'refused' })
+      const { durationMs, ...found } = await pass(followed as never)
+      const { unsent, ...expected } = model.answer(given, word(922))
       assert.deepEqual(found, expected)
-      assert.ok(durationMs !== null && durationMs >= 0)
-      assert.equal(signer, null)
+      const isCut = expected.dueNodes === null
+      assert.ok(isCut ? durationMs === null : durationMs !== null && durationMs >= 0 && durationMs < 60_000)
       const isDue = given.cohorts.some((one) => !one.isOdd && one.size > 0 && one.nextDue <= NOW)
       if (given.seenHead === 0 && !isDue && expected.reason === 'nothingDue' && given.pending === null)
         assert.equal(asked(), 0, 'no provider is asked again')
+      const [trouble] = await sql`SELECT value ->> 'why' AS why FROM troubles WHERE name = 'unsent credit'`
+      assert.equal(trouble?.why ?? null, unsent)
       const [row] = await sql<{ outcome: { totalWei: unknown }; error: string | null }[]>`
         SELECT outcome, error FROM passes WHERE name = 'credit'`
-      assert.deepEqual(row, {
-        outcome: { ...expected, totalWei: String(expected.totalWei), signer, durationMs },
-        error: null,
-      })
+      if (!isCut)
+        assert.deepEqual(row, {
+          outcome: { ...expected, totalWei: String(expected.totalWei), durationMs },
+          error: null,
+        })
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(220) })

@@ -28,6 +28,7 @@ const conditions = fc.record({
   estimate: fc.constantFrom<model.Conditions['estimate']>(
     ...(['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'NotMinter', 'Paused', 'overGasCap', 'insufficientFunds'] as const),
   ),
+  sharedBlock: fc.constantFrom(null, null, null, null, null, 90),
   isBehind: fc.constantFrom(false, false, false, false, true),
   maxFeeWei: fc.constantFrom(9n, 10n, 10n, 11n),
   above: fc.constantFrom(-1n, 0n, 0n, 1n),
@@ -70,7 +71,9 @@ async function runOnce(sql: Sql, given: Drawn): Promise<unknown> {
   }
   const rules = { validForSec: 900, feeCapWei: FEE_CAP_WEI, tipMaxWei: model.TIP_MAX_WEI }
   const ctx = { pool: poolWithin(sql), log: silentLog, rules, chain: {} }
-  const run = { guardUsable: true, agreed: null, checkLock: () => {}, outOfTime: () => false, reportFault: () => {} }
+  const shared = given.sharedBlock
+  const agreed = shared === null ? null : { number: shared, hash: word(shared) }
+  const run = { guardUsable: true, agreed, checkLock: () => {}, outOfTime: () => false, reportFault: () => {} }
   let claimed = 0
   const call = { kind: 'openCohorts', openings: [], validUntil: time + 900 }
   const answer = await send(ctx as never, { run, sender, cursor } as never, call as never, async () => {

@@ -12,6 +12,8 @@ export interface Conditions {
   /** The followed block's time. */
   time: number
   estimate: 'ok' | 'NotMinter' | 'Paused' | 'overGasCap' | 'insufficientFunds'
+  /** The last block that the providers' histories share; null if they do not differ. */
+  sharedBlock: number | null
   isBehind: boolean
   maxFeeWei: bigint
   feeCapWei: bigint
@@ -41,6 +43,8 @@ export function send(ledger: Ledger, account: Account, given: Conditions) {
   if (given.estimate === 'NotMinter') return refused('roleLost', 'NotMinter')
   if (given.estimate === 'Paused') return refused('reverts', 'Paused')
   if (given.estimate !== 'ok') return refused(given.estimate)
+  if (given.sharedBlock !== null)
+    return refused('guardRefused', `the providers’ histories differ above block ${given.sharedBlock}`)
   const nonce = account.firstNonce + ended.length
   if (given.isBehind) return refused('providerBehind', `nonce ${nonce - 1}, the ledger is at ${nonce}`)
   const { maxFeeWei, feeCapWei, above } = given

@@ -1,6 +1,6 @@
 // Reads an allowlist as CSV (lib/csv.ts): the wallet, and how many nodes it may buy. Keeps only the parsed rows. A single bad line rejects the list.
 // We count all bad lines, and name the first twenty.
-import { checksum } from '../../../chain/digest.ts'
+import { parseAddress } from '../../../chain/digest.ts'
 import { ALLOCATION_MAX, ENTRIES_MAX } from '../../../domain/payers/allowlists.ts'
 import type { Address } from '../../../domain/units.ts'
 import { readCsv } from '../../../lib/csv.ts'
@@ -64,10 +64,8 @@ class List {
   refuse(line: number, { address, allocation }: Readonly<Record<keyof typeof COLUMNS, string>>): string | null {
     const { read } = this
     if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'the address must be 0x and 40 hex digits'
-    const wallet = address.toLowerCase() as Address
-    const digits = address.slice(2)
-    const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-    if (isMixed && checksum(wallet) !== address) {
+    const wallet = parseAddress(address)
+    if (wallet === null) {
       read.badChecksums++
       return 'the checksum of the address is wrong'
     }
