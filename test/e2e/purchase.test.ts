@@ -42,7 +42,7 @@ describe('a purchase in a browser', { skip: noBrowser }, () => {
     await page.getByText('matches the chain').waitFor()
 
     for (const [path, title] of [
-      [`/payment/${txHash}`, /^Node \d+ is yours$/],
+      [`/payment/${txHash}`, /^Node \d+ is minted$/],
       [`/address/${own.address}`, /^Wallet 0x/],
       ['/rounds', 'Rounds'],
       ['/tiers', 'Buy a node'],

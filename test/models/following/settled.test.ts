@@ -44,6 +44,7 @@ const KINDS: [state: string, reason: string | null][] = [
   ['minting', null],
   ['held', 'soldOut'],
   ['held', 'refunding'],
+  ['held', 'refunding'],
   ['held', 'mintedElsewhere'],
   ['refunded', 'wrongAmount'],
   ['dismissed', 'soldOut'],
