@@ -5,7 +5,7 @@
  * Processor seconds for all entries, each measured alone: what `npm cit` may take in all (seven minutes), less install, pages, static checks and
  * contracts. In one run they take a fifth less.
  */
-export const QUICK_BUDGET_SEC = 265
+export const QUICK_BUDGET_SEC = 285
 
 export interface QuickTests {
   /** A test file, or a folder with everything in it. */
@@ -95,7 +95,7 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/imports.test.ts', seconds: 1.3, why: 'the directions of imports' },
   { path: 'test/lib/', seconds: 1.8, why: 'the lowest shelf' },
   { path: 'test/long.test.ts', seconds: 0.1, why: 'the slices of the long checks' },
-  { path: 'test/models/', seconds: 85.5, why: 'rules compared with a second reading of them' },
+  { path: 'test/models/', seconds: 105, why: 'rules compared with a second reading of them' },
   { path: 'test/operator/allowlists/read.test.ts', seconds: 0.2, why: 'allowlists' },
   { path: 'test/operator/allowlists/tree.test.ts', seconds: 1, why: 'trees of allowlists' },
   { path: 'test/operator/at-once.test.ts', seconds: 2.9, why: 'two people at once' },

@@ -199,13 +199,16 @@ export function registerAll(desk: Desk, actor: Actor, all: Asked[], reason: stri
   if (names.size < all.length) return 'invalid'
   let changed = 0
   const first: string[] = []
+  // All of them or none.
+  const after = structuredClone(desk)
   for (const one of all) {
-    const before = latestOf(desk, one.code.toLowerCase())
-    const done = register(desk, actor, one, reason)
+    const before = latestOf(after, one.code.toLowerCase())
+    const done = register(after, actor, one, reason)
     if (done === 'invalid') return done
     if (done.changed) changed++
     first.push(wordsOf(done.referral, before))
   }
+  Object.assign(desk, after)
   return { codes: all.length, changed, dryRun: false, first }
 }
 
