@@ -236,7 +236,12 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, true)
   assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, false)
   assert.equal((await paid('one')).json.changed, false, 'not the transfer of another code')
-  assert.match((await paid('two', { valueWei: String(BASIC / 20n) })).json.error, /one transfer proves one/)
+  const usedUp = async () => (await paid('two', { valueWei: String(BASIC / 20n) })).json.error
+  assert.match(await usedUp(), /one transfer proves one/)
+  // In another block it may have had another index.
+  await world.pool`UPDATE refunds SET inner_index = inner_index + 90 WHERE commission_of = 'one'`
+  assert.match(await usedUp(), /one transfer proves one/)
+  await world.pool`UPDATE refunds SET inner_index = inner_index - 90 WHERE commission_of = 'one'`
   assert.match((await paid('two', { valueWei: '1' })).json.error, /does not pay that amount to a payee/)
   assert.equal((await paid('two', { valueWei: String(BASIC / 50n) })).json.changed, true)
   // The last one that is left needs no amount.

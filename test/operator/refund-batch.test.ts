@@ -72,6 +72,19 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   for (const txHash of [first, second]) assert.equal((await refund(txHash, paid)).json.alarm, null)
 })
 
+test('a transfer that had another index when it was recorded proves no second refund', async () => {
+  const [first, second] = [await heldPayment(5, BASIC - 23n), await heldPayment(5, BASIC - 23n)]
+  const splitter = world.at(17)
+  await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
+  await world.settle()
+  const paid = await world.call(10, splitter, splitTo([world.at(5), BASIC - 23n]), BASIC - 23n)
+  await world.settle()
+  assert.equal((await refund(first, paid)).status, 200)
+  // As in another block, where the transaction made more transfers before this one.
+  await world.pool`UPDATE refunds SET inner_index = inner_index + 1 WHERE tx_hash = ${paid}`
+  assert.match((await refund(second, paid)).json.error, /One transfer proves one refund/)
+})
+
 test('a payment under several names is refunded once, and by one file unless asked again', async () => {
   const txHash = await heldPayment(5, BASIC - 31n)
   const batch = async (...payments: string[]) => {

@@ -264,8 +264,11 @@ async function choose(
     const refunds = await readRefundsBy(sql, txHash, payee)
     for (const transfer of transfers) {
       const record = refunds.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
-      if (record === undefined) free.push(transfer)
-      else if (record.commissionOf === code) ownMove = transfer
+      if (record?.commissionOf === code) ownMove = transfer
+      // In the block in which it was recorded, a transfer may have had another index. So we also count them.
+      const countIn = (all: readonly { valueWei: bigint }[]) =>
+        all.filter(({ valueWei }) => valueWei === transfer.valueWei).length
+      if (record === undefined && countIn(refunds) < countIn(transfers)) free.push(transfer)
     }
   }
   if (ownMove) return { transfer: ownMove, isKnown: true }

@@ -85,21 +85,14 @@ async function recordRefund(
     if (noSale) return noSale
     const safety = await refundSafety(sql, payment, horizon)
     if (isOperatorRefusal(safety)) return safety
-    const transfer = {
-      ...tx,
-      innerIndex: 0,
-      ...(inner && (await chooseInner(sql, inner, payment, refundTxHash))),
-      signer: tx.from,
-    }
+    const chosen = await chooseInner(sql, inner ?? [], payment, refundTxHash)
+    if (chosen === 'used') return USED
+    const transfer = { ...tx, innerIndex: 0, ...chosen, signer: tx.from }
     const refusal = refuseAsRefund(await readPaymentWallets(sql), payment, transfer)
     if (refusal) return refusal
     const proof = { paymentRef: payment.ref, commissionOf: null, txHash: refundTxHash, recordedBy: actor.name }
     // The passes watch the refund until its block is final.
-    if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
-      return refuseAct(
-        'conflict',
-        'That transfer is the refund of another payment, or this payment has another refund on record. One transfer proves one refund.',
-      )
+    if (!(await insertRefund(sql, { ...transfer, ...proof, final: false }))) return USED
     const evidence = { rule: 'refunded', ...evidenceOf(payment, transfer), note, refundTxHash }
     await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })
     const alarm = await alarmOf(sql, payment, safety)
@@ -108,7 +101,7 @@ async function recordRefund(
       const says = 'a refund contradicts the chain, or may yet contradict it'
       await raiseAlarm(deps, sql, { level: 'error', says, by: actor, action: alarm, subject: payment.ref, detail })
     }
-    const status = name === 'refund' ? 'refunded' : payment.state
+    const [status] = MOVES[name].to
     return { ...(await recordDecision(sql, actor, payment, { status, tierId: payment.tierId, evidence })), alarm }
   })
 }
@@ -156,9 +149,14 @@ export async function innerTransfersTo(
   return transfers?.map(({ index, from, valueWei }) => ({ innerIndex: index, from, to, valueWei })) ?? null
 }
 
+const USED = refuseAct(
+  'conflict',
+  'That transfer is the refund of another payment, or this payment has another refund on record. One transfer proves one refund.',
+)
+
 /**
- * The inner transfer of the payment's amount that proves no other refund. If there is none, any inner transfer of that amount, which we then refuse
- * as used. Refunds recorded before we distinguished transfers have index 0; each stands for one transfer of its amount.
+ * An inner transfer of the payment's amount that proves no other refund; undefined if none has that amount. The transfers may have had other indices
+ * in the block in which a refund was recorded, so we also count them.
  */
 async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
   const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
@@ -167,9 +165,8 @@ async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: Des
   const others = (await readRefundsBy(sql, txHash, first.to)).filter(
     ({ paymentRef, valueWei }) => paymentRef !== payment.ref && valueWei === payment.valueWei,
   )
-  const takenPlaces = new Set(others.map(({ innerIndex }) => innerIndex))
-  const free = ofAmount.filter(({ innerIndex }) => !takenPlaces.has(innerIndex))
-  return takenPlaces.has(0) ? (free[1] ?? first) : (free[0] ?? first)
+  if (others.length >= ofAmount.length) return 'used'
+  return ofAmount.find(({ innerIndex }) => others.every((other) => other.innerIndex !== innerIndex))
 }
 
 /** An inner transfer to the payee. */
