@@ -77,7 +77,7 @@ test('attributed payments find their nodes again, and the operator decides on th
   const range = { wei: String(BASIC / 10n), s: String(INTERVAL_SEC) }
   assert.equal((await step('terms set', range, ['--yes'])).code, 0)
   const terms = { tier: 'basic', label: 'Basic', wei: String(BASIC) }
-  assert.equal((await step('tiers create', { ...terms, n: '1' }, ['--yes'])).code, 0)
+  assert.equal((await step('tiers create', { ...terms, n: '1', bps: '10000' }, ['--yes'])).code, 0)
   // The page's deny list has no options in its text, because it is empty here.
   const service = await startService(temporaryDirectory(), { ...env, SCHEDULER: 'off' })
   await service.stop()
