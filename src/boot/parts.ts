@@ -156,9 +156,10 @@ export async function attachChain(
 }
 
 async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<ChainPart> {
+  if (!config.RPC_URL) throw new Error('RPC_URL is invalid, or neither set nor embedded')
   if (!config.FACTORY_ADDRESS) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
   return {
-    rpcUrls: config.RPC_URL ?? [],
+    rpcUrls: config.RPC_URL,
     publicRpcUrl: config.PUBLIC_RPC_URL,
     chainId: config.CHAIN_ID,
     factory: config.FACTORY_ADDRESS,

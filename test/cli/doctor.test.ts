@@ -69,6 +69,14 @@ describe('a part that is down stops no other check', () => {
     assert.ok(!JSON.stringify(findings).includes('secret-pw'))
   })
 
+  test('a provider whose URL is none', async () => {
+    const { code, findings } = await examine({ RPC_URL: 'ftp://127.0.0.1/secret-path' })
+    assert.equal(code, 1)
+    assert.match(verdict(findings, 'settings'), /fail/)
+    assert.equal(verdict(findings, 'chain'), 'unknown')
+    assert.ok(!JSON.stringify(findings).includes('secret-path'))
+  })
+
   test('one provider of two', async () => {
     const { code, findings } = await examine({ RPC_URL: `http://127.0.0.1:9/secret-path,${world.chain.rpcUrl}` })
     assert.equal(code, 1)

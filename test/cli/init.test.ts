@@ -308,8 +308,9 @@ test('init stops for ether, continues, and sells, and a second run changes nothi
   assert.equal(JSON.parse(shown.stdout).after.most, '500', shown.stderr)
 
   const before = progressIn(folder)
-  const again = await runProcess(call, {})
+  const again = await runProcess([...call, '--test-sale'], {})
   assert.equal(again.code, 0, again.err + again.out)
+  assert.match(again.err, /Sold: the deployer has node 1/, 'it buys no second one')
   assert.doesNotMatch(again.err, /\$ ledger (deploy|tiers create)/)
   assert.deepEqual(progressIn(folder), before)
   const other = await runHere([...call, '--owner', PAYMENTS, '--interval', '43200'], {

@@ -8,7 +8,7 @@ import { parseAddress } from '../../chain/digest.ts'
 import { addressOfKey } from '../../chain/pages/wallets.ts'
 import { GONE_SETTINGS } from '../../config/gone.ts'
 import { parsePrivateKey } from '../../config/values.ts'
-import type { Address } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists, writeFileAtomic } from '../../lib/files.ts'
 import { RefusedError } from '../errors.ts'
 import { userName } from '../io.ts'
@@ -29,6 +29,8 @@ export interface Progress {
   readonly chainId?: number
   readonly deployment?: Deployment
   readonly factory?: { readonly address: Address; readonly startBlock: number }
+  /** The payment of the test sale. */
+  readonly testSale?: Hash
 }
 
 /** The setting that names each secret, by the secret's file. */

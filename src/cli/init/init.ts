@@ -85,9 +85,12 @@ async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<Exi
     if (!tiers.some(({ tierId }) => tierId === tier))
       await run(call, ['tiers', 'create', tier, ...terms, '--reason', 'first sale', '--yes'], env)
     if (flags.has('test-sale')) {
-      const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '' }
       out.say('\nBuying a test node; it arrives a few blocks after its payment.')
-      const nodeId = await buyOne(url, { ...payment, priceWei: BigInt(answers['price-wei']) })
+      const nodeId = await buyOne(url, {
+        ...{ rpcUrl, deployerKey: folder.secret('deployer_key') ?? '', priceWei: BigInt(answers['price-wei']) },
+        paid: folder.progress().testSale,
+        keep: (testSale) => folder.keep({ ...folder.progress(), testSale }),
+      })
       out.say(`\nSold: the deployer has node ${nodeId}, see ${url}/node/${nodeId}`)
     }
     return await run(call, ['doctor'], env)

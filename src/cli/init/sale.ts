@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { payFrom } from '../../chain/factory/deploy.ts'
 import { parsePrivateKey } from '../../config/values.ts'
-import type { Address } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { RefusedError, UnavailableError } from '../errors.ts'
 import { MAIN } from './command.ts'
 import type { Folder } from './folder.ts'
@@ -68,11 +68,18 @@ async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Prom
   )
 }
 
-/** Buys one node with the deployer's key, as any buyer does. Returns the node's number. */
-export async function buyOne(
-  url: string,
-  { rpcUrl, deployerKey, priceWei }: { rpcUrl: string; deployerKey: string; priceWei: bigint },
-): Promise<string> {
+interface Purchase {
+  rpcUrl: string
+  deployerKey: string
+  priceWei: bigint
+  /** The payment of an earlier run; undefined if there was none. */
+  paid: Hash | undefined
+  /** Keeps the payment's hash, so that no later run pays again. */
+  keep: (txHash: Hash) => void
+}
+
+/** Buys one node with the deployer's key, as any buyer does, unless an earlier run has paid. Returns the node's number. */
+export async function buyOne(url: string, { rpcUrl, deployerKey, priceWei, paid, keep }: Purchase): Promise<string> {
   const privateKey = parsePrivateKey(deployerKey)
   if (privateKey === null)
     throw new RefusedError('There is no deployer key to pay with. Use one of your own wallets to buy a node.')
@@ -80,13 +87,14 @@ export async function buyOne(
   const wellKnown = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await wellKnown?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
   if (!to) throw new RefusedError('The ledger watches no payments wallet: enter one with "node-ledger wallets set".')
-  const txHash = await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei })
+  const txHash = paid ?? (await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei }))
+  keep(txHash)
   return await waitFor(NODE_MS, `The payment ${txHash} has no node yet`, async () => {
     const response = await answer(`${url}/api/payment/${txHash}`)
     if (!response?.ok) return null
     const { status, reason, nodeId } = (await response.json()) as { status: string; reason?: string; nodeId?: string }
     if (status === 'held')
-      throw new RefusedError(`The payment ${txHash} is held: ${reason}. see "ledger payments show".`)
+      throw new RefusedError(`The payment ${txHash} is held: ${reason}. See "ledger payments show".`)
     return nodeId ?? null
   })
 }

