@@ -31,8 +31,8 @@ export async function trySigning(role: AccountRole, sender: SignerAccount): Prom
 }
 
 /**
- * Runs `body`, watches whether the account signs and still has its role, and stores both findings. If a signer is on record as down, every run tries it even if
- * there is nothing to sign, so that we notice when it works again.
+ * Runs `body`, watches whether the account signs and still has its role, and stores both findings. If a signer is on record as down, every run tries
+ * it even if there is nothing to sign, so that we notice when it works again.
  */
 export async function withSigner<T>(
   ctx: LedgerDb & Logging,

@@ -19,7 +19,7 @@ import { firstOf } from '../in-words.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
 import { AGAIN } from '../refunds/prepare-many.ts'
-import { innerTransfersTo, refuseUnmoved } from '../refunds/record.ts'
+import { innerTransfersTo, refuseUnmoved, unusedIn } from '../refunds/record.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
@@ -262,14 +262,9 @@ async function choose(
   let ownMove: Moved | undefined
   for (const [payee, transfers] of Map.groupBy(moves, ({ to }) => to)) {
     const refunds = await readRefundsBy(sql, txHash, payee)
-    for (const transfer of transfers) {
-      const record = refunds.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
-      if (record?.commissionOf === code) ownMove = transfer
-      // In the block in which it was recorded, a transfer may have had another index. So we also count them.
-      const countIn = (all: readonly { valueWei: bigint }[]) =>
-        all.filter(({ valueWei }) => valueWei === transfer.valueWei).length
-      if (record === undefined && countIn(refunds) < countIn(transfers)) free.push(transfer)
-    }
+    const own = refunds.filter(({ commissionOf }) => commissionOf === code)
+    ownMove = transfers.findLast(({ innerIndex }) => own.some((one) => one.innerIndex === innerIndex)) ?? ownMove
+    free.push(...unusedIn(transfers, refunds))
   }
   if (ownMove) return { transfer: ownMove, isKnown: true }
   const [first] = free

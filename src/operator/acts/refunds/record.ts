@@ -6,7 +6,7 @@ import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { isExpelled } from '../../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../../db/payments/decisions.ts'
 import { writeVerdict } from '../../../db/payments/moves.ts'
-import { insertRefund, readRefundsBy } from '../../../db/payments/refunds.ts'
+import { insertRefund, type Refund, readRefundsBy } from '../../../db/payments/refunds.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import type { Evidence } from '../../../domain/judgement.ts'
 import type { PaymentWallet } from '../../../domain/payment-wallets.ts'
@@ -154,19 +154,28 @@ const USED = refuseAct(
   'That transfer is the refund of another payment, or this payment has another refund on record. One transfer proves one refund.',
 )
 
-/**
- * An inner transfer of the payment's amount that proves no other refund; undefined if none has that amount. The transfers may have had other indices
- * in the block in which a refund was recorded, so we also count them.
- */
+/** An inner transfer of the payment's amount that proves no other refund; undefined if none has that amount. */
 async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
   const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
   const [first] = ofAmount
   if (!first) return undefined
-  const others = (await readRefundsBy(sql, txHash, first.to)).filter(
-    ({ paymentRef, valueWei }) => paymentRef !== payment.ref && valueWei === payment.valueWei,
-  )
-  if (others.length >= ofAmount.length) return 'used'
-  return ofAmount.find(({ innerIndex }) => others.every((other) => other.innerIndex !== innerIndex))
+  const refunds = await readRefundsBy(sql, txHash, first.to)
+  const others = refunds.filter(({ paymentRef }) => paymentRef !== payment.ref)
+  return unusedIn(ofAmount, others)[0] ?? 'used'
+}
+
+/**
+ * The transfers to a payee that prove no refund or commission. In the block in which one was recorded, its transfer may have had another index, so
+ * we also count them by amount.
+ */
+export function unusedIn<T extends Pick<Refund, 'innerIndex' | 'valueWei'>>(
+  transfers: readonly T[],
+  refunds: readonly Pick<Refund, 'innerIndex' | 'valueWei'>[],
+): T[] {
+  return transfers.filter(({ innerIndex, valueWei }) => {
+    const countIn = (all: readonly Pick<Refund, 'valueWei'>[]) => all.filter((one) => one.valueWei === valueWei).length
+    return refunds.every((one) => one.innerIndex !== innerIndex) && countIn(refunds) < countIn(transfers)
+  })
 }
 
 /** An inner transfer to the payee. */
