@@ -8,9 +8,9 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Shape, useAdmin } from '../admin.ts'
+import { Heads } from '../lines.tsx'
 import { columnsOf } from '../list.tsx'
 import { Menu } from '../menu.tsx'
-import { Heads } from '../payments/payment.tsx'
 
 /** The current text of each field that a new version may change. */
 function presentOf({ versions }: Shape<'Tier'>): Record<string, { was: string }> {
