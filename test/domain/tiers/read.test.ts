@@ -1,11 +1,9 @@
-// What others read of tiers: the supply of now, the token of a holding, and the step that a tier waits for.
+// What others read of tiers: the token of a holding, and whether a supply is nearly sold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holdingTokenOf, type TierSelection, type TierVersion, waitsForStep } from '../../../src/domain/tiers.ts'
+import { holdingTokenOf, isNearlySold, type TierSelection, type TierVersion } from '../../../src/domain/tiers.ts'
 import { address } from '../../../src/domain/units.ts'
 import { version } from './version.ts'
-
-const BLOCK = { blockNumber: 10, blockTime: 100 }
 
 test('only a tier on sale has a holding read, by the first version that asks for one', () => {
   const [first, second] = [address(`0x${'1'.repeat(40)}`), address(`0x${'2'.repeat(40)}`)]
@@ -24,9 +22,8 @@ test('only a tier on sale has a holding read, by the first version that asks for
   for (const [selection, token] of rows) assert.equal(holdingTokenOf(selection), token)
 })
 
-test('a tier that does not wait for its opening waits for no step', () => {
-  const tier = version({ opensAfter: 'plus' })
-  assert.equal(waitsForStep({ kind: 'notOpenYet', tier }, BLOCK), 'plus')
-  for (const selection of [{ kind: 'offSale' as const, tier }, { kind: 'none' as const }])
-    assert.equal(waitsForStep(selection, BLOCK), null)
+test('a supply is nearly sold from nine tenths of it on', () => {
+  const nearly = [8, 9, 10].map((sold) => isNearlySold(sold, 10))
+  assert.deepEqual(nearly, [false, true, true])
+  assert.deepEqual([isNearlySold(13, 15), isNearlySold(14, 15)], [false, true])
 })
