@@ -361,6 +361,7 @@ describe('the console', { skip: noBrowser }, () => {
   test('the statement adds up, its file arrives, and the audit log shows who did what', async () => {
     await go('Books')
     await page.getByText('Total sales').waitFor()
+    await page.getByText(/^[0-9]+ payments, [0-9.]+ ETH, confirmed by one provider only\.$/).waitFor()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'As CSV' }).click(),
@@ -373,6 +374,8 @@ describe('the console', { skip: noBrowser }, () => {
     await axe()
     await go('Transactions')
     await page.getByText('open groups').first().waitFor()
+    const [kind, state] = await page.getByRole('table', { name: 'Transactions' }).getByRole('cell').allInnerTexts()
+    assert.match(`${kind}, ${state}`, /^[a-z ]+, (Pending|Mined|Displaced)$/)
     await axe()
     await go('Audit log')
     const released = page.getByRole('row').filter({ hasText: 'a few wei too many' })

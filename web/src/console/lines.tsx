@@ -32,10 +32,10 @@ export function Lines<Row extends object>({ rows, keyOf, columns: all, detail }:
           <li key={keyOf(row)}>
             <details>
               <summary>
-                {columns.map(({ heading, isPlain, wideOnly, cell }) => (
+                {columns.map(({ heading, isPlain, wideOnly, cell }, index) => (
                   <span
                     key={heading}
-                    data-heading={isPlain ? undefined : heading}
+                    data-heading={isPlain || index === 0 ? undefined : heading}
                     data-wide={wideOnly ? '' : undefined}
                   >
                     {cell(row)}

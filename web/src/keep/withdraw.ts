@@ -45,7 +45,10 @@ select.addEventListener('change', showAmount)
 input('amount').addEventListener('input', showSubmit)
 input('to').addEventListener('input', showForeign)
 find('max').addEventListener('click', showAmount)
-find('change').addEventListener('click', () => showWallets(true))
+find('change').addEventListener('click', () => {
+  input('to').value = ''
+  showWallets(true)
+})
 find('withdraw').addEventListener('submit', (event) => {
   event.preventDefault()
   void attempt(pay)

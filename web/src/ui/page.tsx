@@ -15,17 +15,12 @@ interface PageProps {
 }
 
 /** The heading of the page, which a part of the same name does not repeat, and the place beside it for that part's buttons. */
-const Head = createContext({
-  heading: null as string | null,
-  aside: null as HTMLElement | null,
-  setPart: (_: string | null) => {},
-})
+const Head = createContext<{ heading: string | null; aside: HTMLElement | null }>({ heading: null, aside: null })
 
 /** A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   const [aside, setAside] = useState<HTMLElement | null>(null)
-  const [part, setPart] = useState<string | null>(null)
   useEffect(() => {
     document.title = title === null ? name : `${title} · ${name}`
   }, [title, name])
@@ -33,12 +28,12 @@ export function Page({ title, heading, lead, children }: PageProps) {
     <>
       {heading !== null && (
         <div className="page-head">
-          <h1 tabIndex={-1}>{part ?? heading ?? title}</h1>
+          <h1 tabIndex={-1}>{heading ?? title}</h1>
           {lead && <p className="lead">{lead}</p>}
           <div className="buttons" ref={setAside} />
         </div>
       )}
-      <Head value={{ heading: part ?? (heading === undefined ? title : heading), aside, setPart }}>{children}</Head>
+      <Head value={{ heading: heading === undefined ? title : heading, aside }}>{children}</Head>
     </>
   )
 }
@@ -58,8 +53,6 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
-  /** True if the part is all of the page, which then has its title as the heading. */
-  isPage?: boolean
   /** True if what follows says it to those who see. */
   isHeardOnly?: boolean
   /** True for a step that replaces a step that had the focus. Its heading then takes the focus. */
@@ -68,16 +61,9 @@ interface SectionProps {
 }
 
 /** A part of a page with its own heading. */
-export function Section(props: SectionProps) {
-  const { title, aside, isPage = false, isHeardOnly = false, takesFocus = false, children } = props
+export function Section({ title, aside, isHeardOnly = false, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const head = useContext(Head)
-  const { setPart } = head
-  useEffect(() => {
-    if (!isPage) return
-    setPart(title)
-    return () => setPart(null)
-  }, [isPage, title, setPart])
   const isNamed = head.heading === title
   useEffect(() => {
     if (takesFocus) (heading.current ?? document.querySelector('h1'))?.focus()

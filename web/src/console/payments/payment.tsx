@@ -1,6 +1,6 @@
 // One payment with its evidence and the open decisions. Expanded in the list, and on its own page so that an alert can link to it.
 import { Link } from 'wouter'
-import { checksummed, ether, short, shortEther } from '../../format.ts'
+import { checksummed, ether, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
@@ -8,6 +8,8 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
+import { Aligned } from '../exact.tsx'
+import { useHeading } from '../heading.ts'
 import { Pairs } from '../record.tsx'
 import { asText, inWords } from '../values.ts'
 import { Decide } from './decide.tsx'
@@ -32,7 +34,7 @@ export function PaymentLine({ payment }: RowProps) {
   const tier = useTiers().data?.find(({ id }) => id === tierId)
   return (
     <>
-      <span title={`${valueWei} wei`}>{shortEther(valueWei)} ETH</span>
+      <Aligned wei={valueWei} />
       <span>
         {from === null ? (
           'not known'
@@ -70,12 +72,10 @@ interface RowProps {
 export function PaymentPage({ name }: { name: string }) {
   const reading = useAdmin('payments/{payment}', { payment: name })
   const ids = reading.data?.payments.map(({ id }) => id) ?? []
+  const title = ids.length === 0 ? 'Payment' : `${ids.length === 1 ? 'Payment' : 'Payments'} ${ids.join(', ')}`
+  useHeading(title)
   return (
-    <Section
-      isPage
-      title={ids.length === 0 ? 'Payment' : `${ids.length === 1 ? 'Payment' : 'Payments'} ${ids.join(', ')}`}
-      aside={<Link href="/console/payments">All payments</Link>}
-    >
+    <Section title={title} aside={<Link href="/console/payments">All payments</Link>}>
       <Shown reading={reading} lines={6}>
         {({ payments }) => (
           <ul className="rows">
