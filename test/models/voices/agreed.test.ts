@@ -154,7 +154,8 @@ test('a signer has what the provider that reports most says', async () => {
     const asking = (wei: bigint | null) => ({
       request: async (method: string) => {
         assert.equal(method, 'eth_getBalance')
-        return wei === null ? assert.fail('no answer') : `0x${wei.toString(16)}`
+        if (wei === null) throw new ChainFault('no answer')
+        return `0x${wei.toString(16)}`
       },
     })
     // The usual order begins with the first provider that answers.

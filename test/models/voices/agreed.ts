@@ -66,7 +66,7 @@ export interface Block {
 export const firstAt = (blocks: Block[], time: number, notAfter: number): Block | null =>
   blocks.find((one) => one.number <= notAfter && one.time >= time) ?? null
 
-/** The highest of the answers: the chain refuses what an account cannot pay, so a low figure must stop nothing. Null if nobody answers. */
+/** The highest of the answers: the chain refuses what an account cannot pay, so a low figure must stop nothing. Null if no provider answers. */
 export function most(answers: readonly (bigint | null)[]): bigint | null {
   let highest: bigint | null = null
   for (const answer of answers) {
