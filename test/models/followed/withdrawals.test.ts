@@ -38,6 +38,8 @@ const call = fc.record({
 const drawn = fc.record({
   nodes: fc.array(node, { minLength: 2, maxLength: 3 }),
   calls: fc.array(call, { minLength: 2, maxLength: 5 }),
+  /** The first range that is stored ends with this block. */
+  rangeEnd: fc.constantFrom(8, 9, 10),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 const byBlock = (a: { block: number }, b: { block: number }) => a.block - b.block
@@ -136,7 +138,9 @@ test('a failed withdraw call is an entry of its caller’s nodes, as they were b
       const failed = calls.map(({ tx, block: number, ...one }, n) => {
         return { ...one, txHash: tx, blockNumber: number, blockHash: word(number), blockTime: 10 * number, txIndex: n }
       })
-      await insertFailedWithdrawals(sql, failed as never)
+      const isFirst = (one: { blockNumber: number }) => one.blockNumber <= given.rangeEnd
+      for (const range of [failed.filter(isFirst), failed.filter((one) => !isFirst(one))])
+        await insertFailedWithdrawals(sql, range as never)
       const rows = await sql<{ tx: string; node: number; to: string; wei: bigint }[]>`
         SELECT tx_hash AS tx, node_id::int AS node, to_address AS to, amount_wei AS wei FROM withdrawals
         WHERE status = 'failed' AND withdrawn_total_wei IS NULL AND log_index IS NULL AND block_hash IS NOT NULL`
