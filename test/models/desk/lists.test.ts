@@ -3,7 +3,8 @@
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { readPublicReferral, readReferrals } from '../../../src/db/sale/referrals.ts'
+import { readPublicReferral, readReferrals, readReferralsOf } from '../../../src/db/sale/referrals.ts'
+import type { Address } from '../../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import * as contracts from '../../../src/operator/acts/contract-wallets.ts'
 import * as denying from '../../../src/operator/acts/deny-list.ts'
@@ -214,18 +215,23 @@ const codes: Record<string, Machine> = {
     },
   ),
   shown: act({
-    draw: fc.constantFrom('ada', 'ben', 'eve'),
-    run: async (sql, code) => {
+    draw: fc.record({ code: fc.constantFrom('ada', 'ben', 'eve'), payee: address }),
+    run: async (sql, { code, payee }) => {
       const shown = await readPublicReferral(sql, code)
-      const sec = (time: string | null) => (time === null ? null : Date.parse(time) / 1_000)
-      const inSeconds = shown && { ...shown, opensAt: sec(shown.opensAt), closesAt: sec(shown.closesAt) }
-      return [inSeconds, timeless(await readReferrals(sql))]
+      const own = await readReferralsOf(sql, payee as Address)
+      return [shown && inSeconds(shown), own.map(inSeconds), timeless(await readReferrals(sql))]
     },
-    expects: (desk: model.Desk, code) => [
+    expects: (desk: model.Desk, { code, payee }) => [
       model.publicReferral(desk, code, NOW),
+      model.referralsOf(desk, payee, NOW),
       desk.referrals.toSorted((a, b) => (a.code === b.code ? a.version - b.version : a.code < b.code ? -1 : 1)),
     ],
   }),
+}
+
+const secondOf = (time: string | null) => (time === null ? null : Date.parse(time) / 1_000)
+const inSeconds = <T extends { opensAt: string | null; closesAt: string | null }>(terms: T) => {
+  return { ...terms, opensAt: secondOf(terms.opensAt), closesAt: secondOf(terms.closesAt) }
 }
 
 async function readRows(sql: Sql) {

@@ -221,6 +221,19 @@ export function publicReferral(desk: Desk, code: string, now: number) {
   return { code, payee, commissionBps, opensAt, closesAt, open }
 }
 
+/** What a wallet sees of each code that ever paid it: its own latest terms, open only while the code still pays it. */
+export function referralsOf(desk: Desk, payee: string, now: number) {
+  const codes = [...new Set(desk.referrals.map(({ code }) => code))].sort()
+  return codes.flatMap((code) => {
+    const own = desk.referrals.filter((one) => one.code === code && one.payee === payee)
+    const terms = own.toSorted((a, b) => b.version - a.version)[0]
+    if (terms === undefined) return []
+    const { commissionBps, opensAt, closesAt, waitSec } = terms
+    const open = latestOf(desk, code) === terms && publicReferral(desk, code, now)?.open === true
+    return [{ code, payee, commissionBps, opensAt, closesAt, waitSec, open }]
+  })
+}
+
 export const rowsOf = (desk: Desk) => ({
   senders: [...desk.denied].map(([address, noted]) => ({ address, ...noted })),
   allowed: [...desk.allowed].map(([address, noted]) => ({ address, ...noted })),

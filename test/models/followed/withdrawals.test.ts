@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => tables.close())
 
-const OWNERS = [account(5), account(6), account(7)]
+const OWNERS = [account(5), account(5), account(6)]
 const block = fc.constantFrom(9, 10, 10, 10, 11)
 const node = fc.record({
   /** Its mint comes first. */
@@ -39,7 +39,7 @@ const drawn = fc.record({
   nodes: fc.array(node, { minLength: 2, maxLength: 3 }),
   calls: fc.array(call, { minLength: 2, maxLength: 5 }),
   /** The first range that is stored ends with this block. */
-  rangeEnd: fc.constantFrom(8, 9, 10),
+  rangeEnd: fc.constantFrom(9, 10),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 const byBlock = (a: { block: number }, b: { block: number }) => a.block - b.block
@@ -147,5 +147,5 @@ test('a failed withdraw call is an entry of its caller’s nodes, as they were b
       assert.deepEqual(inOrder(rows.map((row) => ({ ...row }))), inOrder(model.entries(nodes, calls)))
     })
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(120) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
 })
