@@ -132,6 +132,8 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('heading', { level: 1, name: 'Payments', exact: true }).waitFor()
     await page.getByLabel('Choose all shown').check()
     await page.getByText('2 payments chosen, 0.02 ETH').waitFor()
+    // Both are cut to 0.01, with zeros to six decimals.
+    assert.equal(await rows.locator('summary [data-zeros="0000"]').count(), 2)
     await page.getByRole('button', { name: 'Dismiss…' }).click()
     await confirm('Preview')
     await dialog().getByText('2 would be decided, 0 not.').waitFor()

@@ -84,6 +84,16 @@ describe('facts', { skip: noBrowser }, () => {
     }
   })
 
+  test('on a phone, a round has no room for its transaction', async () => {
+    for (const width of [360, 1280]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      await page.goto(at('/rounds'))
+      const row = await page.locator('.table tbody tr').first().innerText()
+      assert.equal(/0x/.test(row), width > 360, row)
+      await page.close()
+    }
+  })
+
   test('only a chosen item has an outline if a browser forces its own colours', async () => {
     const page = await browser.newPage({ forcedColors: 'active' })
     for (const path of ['/', '/buy/basic', '/rounds', '/node/1', '/owner']) {
