@@ -121,18 +121,6 @@ test('the operator frees a stuck sender immediately, and cannot free one that is
   await isOneNode(world, payment)
 })
 
-test('one of two providers reports it for the followed block, too: it is never taken over', async () => {
-  const [nonce, taken] = [await nonceNow(), await audited('nonceTakenOver')]
-  first.rule = ({ method, params: [account] }) =>
-    method === 'eth_getTransactionCount' && account === world.at(1) ? { result: '0x1388' } : undefined
-  await world.chain.mine(AHEAD_BLOCKS + 2)
-  const payment = await paid()
-  await world.settle()
-  await isOneNode(world, payment)
-  assert.equal((await lastAttempt(world)).nonce, nonce)
-  assert.equal(await audited('nonceTakenOver'), taken)
-})
-
 test('a takeover of a nonce is forgotten if a reorg removes its blocks', async () => {
   await useElsewhere(1)
   await paid()

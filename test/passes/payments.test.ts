@@ -53,14 +53,6 @@ test('payments of one block become nodes in one transaction', async () => {
   assert.deepEqual([nodes.length, rows.length], [3, 1])
 })
 
-test('a payment on its way to a node is reported as pending until it is one', async () => {
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  assert.equal((await world.payments()).pending, 1)
-  assert.equal(await told(paid), 'minting')
-  await world.settle()
-})
-
 test('a transfer that is no sale is ignored with its reason: failed, nothing, our own wallets', async () => {
   const wallet = world.at(3)
   await world.chain.rpc('anvil_setCode', [wallet, '0x60006000fd'])
