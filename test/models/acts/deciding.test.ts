@@ -10,6 +10,7 @@ import { refuseSpent } from '../../../src/operator/acts/payments.ts'
 import { recordCommission } from '../../../src/operator/acts/referrals/commissions.ts'
 import { cancelRefund } from '../../../src/operator/acts/refunds/prepare.ts'
 import { changeTier, setOnSale } from '../../../src/operator/acts/tiers.ts'
+import { resultLine } from '../../../src/operator/define-act.ts'
 import { account, at, openTables, type Row, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './deciding.ts'
@@ -145,8 +146,10 @@ const anyRefunding: fc.Arbitrary<Refunding> = fc.record({
 // No mint is signed for a payment of unknown payer, and no judge looks at it.
 const refunding = anyRefunding.filter(({ hasPayer, stood }) => hasPayer || ['held', 'dismissed'].includes(stood.state))
 
+const often = fc.constantFrom(true, true, true, true, false)
+
 test('a cancelled refund restores the block’s state, a person’s decision, or the judge’s part', async () => {
-  const compare = async (given: Refunding, isSecond: boolean) => {
+  const compare = async (given: Refunding, isSecond: boolean, isNoted: boolean) => {
     const { stood, isSameBlock, hasPayer, isMintPending, verdicts } = given
     const evidence = { rule: 'refunding', stoodAs: stood.state, heldFor: stood.reason }
     const prepared = { verdict: 'held', reason: 'refunding', decided_by: 'ada' }
@@ -158,7 +161,9 @@ test('a cancelled refund restores the block’s state, a person’s decision, or
         return { ...one, decided_by: byPass ? 'pass' : 'eve', evidence: '{}', ...gone(isWithdrawn) }
       }),
       ...(isSecond ? [{ ...prepared, evidence: JSON.stringify(earlier), ...gone(true) }] : []),
-      { ...prepared, evidence: JSON.stringify({ ...evidence, blockHash: word(isSameBlock ? 9 : 666) }) },
+      ...(isNoted
+        ? [{ ...prepared, evidence: JSON.stringify({ ...evidence, blockHash: word(isSameBlock ? 9 : 666) }) }]
+        : []),
     ]
     const mint = { isOfResidue: false, hasNode: false, isRefunded: false, mint: isMintPending ? 'pending' : 'mined' }
     const row = { state: 'held', reason: 'refunding', inner_index: 0, tier_id: 'basic', tier_version: 1, outbox_id: 7 }
@@ -172,18 +177,56 @@ test('a cancelled refund restores the block’s state, a person’s decision, or
     }
     await tables.within(rows, async (sql) => {
       const deps = { pool: poolWithin(sql) }
+      const preview = await cancelRefund.operation.preview(deps as never, ACTOR, { payment: '1' })
       const found = await cancelRefund.unguarded(deps as never, ACTOR as never, { payment: '1' })
       assert.ok(!isOperatorRefusal(found), isOperatorRefusal(found) ? found.message : '')
       const [left] = await sql<{ state: string; reason: string | null; tier: string | null }[]>`
         SELECT state, reason, tier_id AS tier FROM payments`
-      const { state, ...expected } = givenUp(given)
+      // Nothing is known of what it was if no preparation is on record.
+      const { state, ...expected } = givenUp(isNoted ? given : { ...given, isSameBlock: false })
+      const why = expected.reason === null ? '' : ` (${expected.reason})`
+      const says = state === 'seen' ? 'The next pass judges it again.' : `It is ${state}${why}.`
+      assert.equal(resultLine(cancelRefund.operation, found), says)
+      assert.ok(!isOperatorRefusal(preview) && preview.text.endsWith(`: no refund. ${says}`))
       assert.deepEqual({ ...left }, { state, ...expected, tier: state === 'seen' ? null : 'basic' })
       assert.deepEqual([found.status, found.reason], [state, expected.reason])
       const standing = await sql`SELECT FROM payment_verdicts WHERE withdrawn_at IS NULL`
       assert.equal(standing.count, verdicts.filter(({ isWithdrawn }) => !isWithdrawn).length, 'verdicts that stand')
     })
   }
-  await fc.assert(fc.asyncProperty(refunding, fc.boolean(), compare), { numRuns: cases(120) })
+  await fc.assert(fc.asyncProperty(refunding, fc.boolean(), often, compare), { numRuns: cases(120) })
+})
+
+test('only a refund that is being prepared can be cancelled', async () => {
+  const compare = async (state: string, reason: string | null) => {
+    const row = payment(1, {
+      state,
+      reason,
+      from_address: account(2),
+      tx_hash: word(1),
+      inner_index: 0,
+      tier_id: 'basic',
+      tier_version: 1,
+      ...inBlock(9),
+    })
+    const verdict = { payment_id: 1, verdict: 'held', reason: 'refunding', evidence: '{}', decided_by: 'ada' }
+    const rows = {
+      cursors: CURSORS,
+      tiers: [versionRow(FIRST, 0, [FIRST])],
+      payments: [row],
+      payment_verdicts: [verdict],
+    }
+    await tables.within(rows, async (sql) => {
+      const found = await cancelRefund.unguarded({ pool: poolWithin(sql) } as never, ACTOR, { payment: '1' })
+      assert.equal(isOperatorRefusal(found) ? found.because : null, 'conflict')
+      const [left] = await sql`SELECT state, p.reason, withdrawn_at FROM payments p, payment_verdicts`
+      assert.deepEqual({ ...left }, { state, reason, withdrawn_at: null })
+    })
+  }
+  // A decided payment keeps the reason for which it was held.
+  for (const state of ['refunded', 'dismissed']) await compare(state, 'refunding')
+  await compare('held', 'soldOut')
+  await compare('accepted', null)
 })
 
 test('a transaction proves a commission of any payee that the code ever had', async () => {

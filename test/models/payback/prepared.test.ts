@@ -264,6 +264,21 @@ type SumIs = 'right' | 'wrong' | 'dry'
 const sumField = (sumIs: SumIs, sumWei: bigint) =>
   sumIs === 'dry' ? { dryRun: true } : { sumWei: String(sumIs === 'wrong' ? sumWei + 1n : sumWei) }
 
+/** Above which amount a second person must confirm the act: what it gives away, which what is prepared already does only if a file pays it again. */
+async function compareSum(deps: never, input: object, rows: model.Payment[], again: boolean): Promise<void> {
+  const sumWei = sumOf(rows.filter(({ reason }) => again || reason !== 'refunding'))
+  const { pool } = deps as { pool: Sql }
+  const waitsAbove = async (wei: bigint) => {
+    await pool`UPDATE ledger_state SET second_person_wei = ${String(wei)}`
+    const preview = await prepareAllRefunds.operation.preview(deps, ACTOR, { ...input })
+    assert.ok(!isOperatorRefusal(preview))
+    return preview.waits
+  }
+  assert.equal(await waitsAbove(sumWei), false)
+  if (sumWei > 0n) assert.equal(await waitsAbove(sumWei - 1n), true)
+  await pool`UPDATE ledger_state SET second_person_wei = NULL`
+}
+
 function compareAnswer(
   found: AllPrepared,
   { rows, outcome, isDry, now }: { rows: model.Payment[]; outcome: model.Outcome; isDry: boolean; now: number },
@@ -315,6 +330,7 @@ test('all that are held for a reason are prepared, if their sum is still what a 
       assert.ok(prepareAllRefunds.operation.makesFiles(input))
       const unsummed = await prepareAllRefunds.unguarded(deps, ACTOR, { ...asked, before: String(before) })
       assert.deepEqual(problemsOf(unsummed), [['sumWei', 'missing']])
+      if (dismissed === null) await compareSum(deps, { ...asked, before: String(before) }, rows, again)
       const found = await prepareAllRefunds.unguarded(deps, ACTOR, input)
       assert.deepEqual(problemsOf(found), sumIs === 'wrong' ? [[null, 'conflict']] : [])
       if (isOperatorRefusal(found)) return
