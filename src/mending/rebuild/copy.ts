@@ -47,7 +47,11 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
 /** How many rows and how many pages of a list we copy at once. */
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
-const piecesOf = (count: number, size: number) => Array(Math.ceil(count / size)).keys()
+/** SQL: the conditions that cut `count` rows into pieces of about `size`, by the remainders of a number that each row has. */
+function piecesOf(column: string, count: number, size: number): string[] {
+  const pieces = Math.ceil(count / size)
+  return Array.from({ length: pieces }, (_, piece) => `${column} % ${pieces} = ${piece}`)
+}
 
 /** Copies the allowlists that are missing, each in one transaction. A list that is there is complete, but may have been published since. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
@@ -60,11 +64,10 @@ export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
     await inTransaction(into, async (sql) => {
       const copy = (table: string, where: string) => copyTable(from, sql, table, where)
       await copy('allowlists', `id = ${id}`)
-      // The leaves are the last nodes of the tree.
-      for (const piece of piecesOf(entries, LIST_ROWS))
-        await copy('allowlist_entries', `list = ${id} AND (leaf - ${entries - 1}) / ${LIST_ROWS} = ${piece}`)
-      for (const piece of piecesOf(2 * entries, LIST_PAGES * PAGE_NODES))
-        await copy('allowlist_nodes', `list = ${id} AND page / ${LIST_PAGES} = ${piece}`)
+      for (const piece of piecesOf('leaf', entries, LIST_ROWS))
+        await copy('allowlist_entries', `list = ${id} AND ${piece}`)
+      for (const piece of piecesOf('page', (2 * entries) / PAGE_NODES, LIST_PAGES))
+        await copy('allowlist_nodes', `list = ${id} AND ${piece}`)
       await sql`SELECT setval(pg_get_serial_sequence('allowlists', 'id'), max(id)) FROM allowlists`
     })
 }
@@ -79,11 +82,11 @@ async function copyTable(from: Sql, into: Sql, table: string, where = 'true'): P
 
 /** SQL: gives a row every column of the one that it is in the way of. A number that the database gave never differs, and cannot be set. */
 async function updating(sql: Sql, table: string): Promise<string> {
-  const [row] = await sql.unsafe<{ names: string; values: string }[]>(
-    `SELECT string_agg(attname, ', ') AS names, string_agg('excluded.' || attname, ', ') AS values FROM pg_attribute
-    WHERE attrelid = '${table}'::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`,
-  )
-  return `DO UPDATE SET (${row?.names}) = ROW(${row?.values})`
+  const columns = await sql.unsafe<{ name: string }[]>(`
+    SELECT column_name AS name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name = '${table}' AND is_identity = 'NO'`)
+  const names = columns.map(({ name }) => name)
+  return `DO UPDATE SET (${names.join(', ')}) = ROW(${names.map((name) => `excluded.${name}`).join(', ')})`
 }
 
 /**
@@ -170,5 +173,5 @@ async function asJson(sql: Sql, query: string): Promise<string> {
   const [row] = await sql.unsafe<{ rows: string }[]>(
     `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,
   )
-  return row?.rows ?? '[]'
+  return (row as { rows: string }).rows
 }

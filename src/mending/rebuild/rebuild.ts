@@ -40,8 +40,6 @@ const BLOCKS_PER_STEP = 200
 const SURVEYED_PER_STEP = 131_072
 /** Milliseconds between two progress reports. */
 const TELL_MS = 2_000
-/** How often it judges at most; each time it judges up to ten thousand payments. */
-const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
 type RebuildRules = FollowRules & FinalityRules & TrustRules
@@ -178,20 +176,15 @@ async function finish(ctx: RebuildContext, facts: ChainFacts, old: Sql | null): 
   const heldUpTo = old && (await readRecheck(old))
   const block = Math.max(cursor.number, heldUpTo ?? 0)
   await writeState(ctx.pool, 'recheck_up_to', block)
-  const countSeen = async () =>
-    (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
-  let seenCount = await countSeen()
-  for (let i = 0; i < JUDGING_MAX && seenCount > 0; i++) {
-    const { failed: failures } = await judge(
-      ctx,
-      cursor,
-      await settledHeight(ctx, cursor, { ...facts, agreed: null }),
-      UNLIMITED,
-    )
+  const countSeen = async () => (await ctx.pool`SELECT FROM payments WHERE state = 'seen'`).count
+  let [before, seenCount] = [Number.POSITIVE_INFINITY, await countSeen()]
+  // Ends, because each round but the last judges some. A round judges up to ten thousand.
+  while (seenCount < before) {
+    const upToBlock = await settledHeight(ctx, cursor, { ...facts, agreed: null })
+    const { failed: failures } = await judge(ctx, cursor, upToBlock, UNLIMITED)
     if (failures > 0) throw new Error(`could not judge ${failures} payments: see the log`)
-    const now = await countSeen()
-    if (now === seenCount) break
-    seenCount = now
+    before = seenCount
+    seenCount = await countSeen()
   }
   return inTransaction(ctx.pool, async (sql) => {
     const [row] = await sql<{ waiting: number }[]>`

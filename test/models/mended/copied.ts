@@ -117,7 +117,7 @@ export function verdicts(old: Ledger, own: Ledger): Ledger {
     const { tier_id = null, tier_version = null } = refOf(old, last.payment_id) ?? {}
     const decided = { ...payment, tier_id, tier_version }
     if (last.verdict !== 'accepted') return { ...decided, state: last.verdict ?? null, reason: last.reason ?? null }
-    // Its place is given anew.
+    // It waits for a place.
     if (isLimited(own, tier_id)) return { ...decided, state: 'held', reason: 'soldOut' }
     return { ...decided, state: 'accepted', reason: null }
   })
