@@ -11,9 +11,9 @@ const anchorOf = (heading: string) =>
 export const anchored = (html: string): string =>
   html.replaceAll(/<(h[1-4])>(.*?)<\/\1>/g, (_, tag, words) => `<${tag} id="${anchorOf(words)}">${words}</${tag}>`)
 
-/** A document: its head, its contents and its text. */
+/** A document: its style, its head, its contents and its text. */
 export function framed(head: string, text: string): string {
   const entries = [...text.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
   const links = entries.map(([, id, words]) => `<li><a href="#${id}">${words}</a></li>`)
-  return `<div class="page-head">${head}</div><nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav><div class="text">${text}</div><script src="/document.js" defer></script>`
+  return `<link rel="stylesheet" href="/document.css"><div class="page-head">${head}</div><nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav><div class="text">${text}</div><script src="/document.js" defer></script>`
 }

@@ -33,8 +33,7 @@ export function snapshotsIn(sql: Sql): Pool {
 }
 
 /** A pool within the case's transaction, in which this happens before the first transaction: by another instance, as it were. */
-export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>) {
-  const pool = poolWithin(sql)
+export function poolAfter(sql: Sql, happens: (sql: Sql) => Promise<unknown>, pool: Pool = poolWithin(sql)) {
   let isOver = false
   const begin = async (...args: unknown[]) => {
     if (!isOver) await happens(sql)

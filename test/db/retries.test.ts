@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Pool } from '../../src/db/core/sql.ts'
 import { readUndecidedPayments } from '../../src/db/payments/queues.ts'
-import { retryPaymentAt } from '../../src/db/payments/retries.ts'
 import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const PAYMENTS = 1_000
@@ -32,11 +31,4 @@ test('many payments of one wallet are read once each, none of them once for each
     return counted?.rows ?? assert.fail()
   })
   assert.ok(rows < 5 * PAYMENTS, `${rows} rows were read`)
-})
-
-test('behind a payment that backs off the later ones of its wallet wait, until its time has come', async () => {
-  await retryPaymentAt(pool, 10, 300)
-  const ids = async (now: number) => (await read(pool, now)).map(({ id }) => id)
-  assert.deepEqual(await ids(299), [1, 2, 3, 4, 5, 6, 7, 8, 9, PAYMENTS + 1])
-  assert.equal((await ids(300)).length, PAYMENTS + 1)
 })

@@ -1,19 +1,16 @@
-// The payments wallet in force, and old ones: by block and time, and by the order of entry if these are equal.
+// The blocks in which a payments wallet is watched, and which addresses cannot be one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import {
   hotKeysOf,
-  isOldWallet,
   isWatched,
   type PaymentWallet,
   refuseWallet,
   type WalletFacts,
-  walletAt,
 } from '../../src/domain/payment-wallets.ts'
 import { type Address, address, ZERO_ADDRESS } from '../../src/domain/units.ts'
 
-const GRACE_SEC = 900
 const wallet = (n: number, fields: Partial<PaymentWallet> = {}): PaymentWallet => ({
   wallet: address(`0x${String(n).repeat(40)}`),
   watchedFrom: 0,
@@ -21,43 +18,8 @@ const wallet = (n: number, fields: Partial<PaymentWallet> = {}): PaymentWallet =
   fromBlock: 0,
   fromTime: 0,
   stolen: false,
-  graceSec: GRACE_SEC,
+  graceSec: 900,
   ...fields,
-})
-const later = { fromBlock: 100, fromTime: 1_000 }
-const holdsAt = (wallets: readonly PaymentWallet[], number: number, time: number) =>
-  walletAt(wallets, { number, time })?.wallet[2] ?? null
-
-test('a wallet holds from its block and its time on, whichever comes last', () => {
-  const wallets = [wallet(1), wallet(2, later)]
-  assert.deepEqual(
-    [holdsAt(wallets, 100, 999), holdsAt(wallets, 99, 1_000), holdsAt(wallets, 100, 1_000), holdsAt([], 5, 5)],
-    ['1', '1', '2', null],
-  )
-})
-
-test('of two wallets with one first block, the later entry is in force, and the other is old', () => {
-  const wallets = [wallet(1), wallet(2, later), wallet(3, later)]
-  assert.equal(holdsAt(wallets, 100, 1_000), '3')
-  const isOld = (n: number, time: number) => isOldWallet(wallets, wallet(n).wallet, { number: 100, time })
-  assert.deepEqual(
-    [1, 2, 3].map((n) => [isOld(n, 1_000), isOld(n, 1_000 + GRACE_SEC)]),
-    [
-      [false, true],
-      [false, true],
-      [false, false],
-    ],
-  )
-  assert.equal(isOld(4, 1_000), true, 'one that the ledger does not know')
-})
-
-test('a wallet entered for an earlier time than the one before it holds from then on', () => {
-  const wallets = [wallet(1), wallet(2, later), wallet(3, { fromBlock: 50, fromTime: 500, stolen: true })]
-  assert.deepEqual(
-    [holdsAt(wallets, 49, 499), holdsAt(wallets, 50, 500), holdsAt(wallets, 100, 1_000)],
-    ['1', '3', '3'],
-  )
-  assert.equal(isOldWallet(wallets, wallet(1).wallet, { number: 50, time: 500 }), true)
 })
 
 test('a wallet is watched from its first block to the one that closes it', () => {

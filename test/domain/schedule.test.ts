@@ -7,7 +7,6 @@ import {
   chooseCohort,
   chooseSharedCohort,
   effectiveDue,
-  firstTurnDue,
   isDue,
   openingsNeeded,
   type Schedule,
@@ -29,50 +28,7 @@ const cohort = (fields: Partial<CohortState>): CohortState => ({
   ...fields,
 })
 
-const dues: [string, Partial<CohortState>, number, number][] = [
-  ['a turn ahead stands', {}, 999, 1000],
-  ['an empty cohort skips a turn at its very second', {}, 1000, 1100],
-  ['an empty cohort skips all turns that have passed', {}, 1399, 1400],
-  ['... and lands strictly ahead', {}, 1400, 1500],
-  ['a cohort with nodes keeps the turn it owes', { size: 1 }, 5000, 1000],
-]
-for (const [sentence, fields, now, expected] of dues) {
-  test(`next turn: ${sentence}`, () => assert.equal(effectiveDue(cohort(fields), now), expected))
-}
-
-test('a cohort is due when it has nodes and its time has come', () => {
-  assert.equal(isDue(cohort({ size: 1 }), 999), false)
-  assert.equal(isDue(cohort({ size: 1 }), 1000), true)
-  assert.equal(isDue(cohort({ size: 0 }), 1000), false)
-})
-
-test('a new node waits between an interval less a slot and an interval, until a time on the grid', () => {
-  fc.assert(
-    fc.property(schedules, times, (schedule, now) => {
-      const wait = firstTurnDue(schedule, now) - now
-      assert.ok(wait > schedule.intervalSec - schedule.slotSec && wait <= schedule.intervalSec)
-      assert.equal((now + wait) % schedule.slotSec, 0)
-    }),
-  )
-})
-
 const schedule: Schedule = { intervalSec: 100, slotSec: 10 }
-const choices: [string, Partial<CohortState>, boolean][] = [
-  ['whose turn is an interval ahead', { nextDue: 1100 }, true],
-  ['whose turn is later than that', { nextDue: 1101 }, false],
-  ['whose turn is just over an interval less a slot ahead', { nextDue: 1091 }, true],
-  ['whose turn is an interval less a slot ahead', { nextDue: 1090 }, false],
-  ['of another tier', { nextDue: 1100, tierNo: 2 }, false],
-  ['of another interval', { nextDue: 1100, intervalSec: 50 }, false],
-  ['that is empty and has missed turns of that phase', { nextDue: 400 }, true],
-  ['that waits for an old turn of that phase to be paid', { nextDue: 400, size: 1 }, false],
-]
-for (const [sentence, fields, joins] of choices) {
-  test(`a node minted now ${joins ? 'joins' : 'does not join'} a cohort ${sentence}`, () => {
-    assert.equal(chooseCohort([cohort(fields)], 1, schedule, 1000) !== null, joins)
-  })
-}
-
 test('a tier without cohorts needs one for each phase, soonest needed first', () => {
   const openings = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false)
   assert.deepEqual(

@@ -1,7 +1,6 @@
-// What to do with a stored transaction that is not in a block: the order of the cases, and the fee of a bump.
+// What to do with a stored transaction that pools refuse, or that the account cannot pay, and the parts and gas of a mint.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   affordablePart,
   decideSend,
@@ -10,7 +9,6 @@ import {
   type SendView,
   STUCK_AFTER_BLOCKS,
 } from '../../src/domain/send.ts'
-import '../support/property.ts'
 
 const tx: Outstanding = {
   nonce: 7,
@@ -33,49 +31,6 @@ const stuck = tx.signedAtBlock + STUCK_AFTER_BLOCKS
 
 function bumpTo(maxFeeWei: bigint, maxPriorityFeeWei: bigint): ReturnType<typeof decideSend> {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
-}
-
-const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
-  ['a fresh one is handed over again', {}, { kind: 'resend' }],
-  ['one whose nonce is used waits for the follower', { accountNonce: 8 }, { kind: 'wait', why: 'mined' }],
-  ['a used nonce comes before a stuck fee', { accountNonce: 8, headBlock: 500 }, { kind: 'wait', why: 'mined' }],
-  [
-    'a used nonce comes before the cap',
-    { accountNonce: 8, headBlock: 500, feeCapWei: 1n },
-    { kind: 'wait', why: 'mined' },
-  ],
-  ['one block before it counts as stuck it is resent', { headBlock: stuck - 1 }, { kind: 'resend' }],
-  ['patience comes before the cap', { headBlock: stuck - 1, feeCapWei: 1n }, { kind: 'resend' }],
-  [
-    'a stuck one is raised by an eighth',
-    { headBlock: stuck },
-    { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 90n },
-  ],
-  [
-    'a stuck one offers what a new one would, if that is more',
-    { headBlock: stuck, feesNow: { maxFeeWei: 2000n, maxPriorityFeeWei: 5n } },
-    { kind: 'bump', maxFeeWei: 2000n, maxPriorityFeeWei: 90n },
-  ],
-  [
-    'a raise up to the cap is made',
-    { headBlock: stuck, feeCapWei: 900n },
-    { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 90n },
-  ],
-  [
-    'a tip is raised up to the cap, too',
-    { headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 950n }, feeCapWei: 950n },
-    { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 950n },
-  ],
-  [
-    'a tip beyond the cap is not offered',
-    { headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 951n }, feeCapWei: 950n },
-    { kind: 'capped' },
-  ],
-  ['a raise beyond the cap is not', { headBlock: stuck, feeCapWei: 899n }, { kind: 'capped' }],
-  ['an account nonce behind ours is no reason to wait', { accountNonce: 3 }, { kind: 'resend' }],
-]
-for (const [sentence, fields, expected] of cases) {
-  test(sentence, () => assert.deepEqual(decideSend(tx, { ...view, ...fields }), expected))
 }
 
 const refused: [string, Partial<Outstanding>, Partial<SendView>, ReturnType<typeof decideSend>][] = [
@@ -136,30 +91,6 @@ test('a transaction beyond the account’s ether keeps its fee, unless its time 
   const poor = { ...tx, lastOutcome: 'insufficientFunds' }
   assert.deepEqual(decideSend(poor, { ...view, headBlock: stuck }), { kind: 'resend' })
   assert.equal(decideSend(poor, { ...view, headBlock: stuck, isLapsed: true }).kind, 'bump')
-})
-
-test('every bump offers at least an eighth more on both fields, and never more than the cap', () => {
-  const fee = fc.bigInt({ min: 0n, max: 10n ** 13n })
-  fc.assert(
-    fc.property(fee, fee, fee, fee, fee, (maxFeeWei, maxPriorityFeeWei, feeNow, tipNow, feeCapWei) => {
-      const decision = decideSend(
-        { ...tx, maxFeeWei, maxPriorityFeeWei },
-        { ...view, headBlock: stuck, feesNow: { maxFeeWei: feeNow, maxPriorityFeeWei: tipNow }, feeCapWei },
-      )
-      if (decision.kind !== 'bump') return assert.equal(decision.kind, 'capped')
-      // In eighths, so rounding cannot hide a shortfall.
-      assert.ok(decision.maxFeeWei * 8n >= maxFeeWei * 9n && decision.maxPriorityFeeWei * 8n >= maxPriorityFeeWei * 9n)
-      assert.ok(decision.maxFeeWei > maxFeeWei && decision.maxPriorityFeeWei > maxPriorityFeeWei)
-      assert.ok(decision.maxFeeWei >= feeNow && decision.maxPriorityFeeWei >= tipNow)
-      assert.ok(decision.maxFeeWei <= feeCapWei && decision.maxPriorityFeeWei <= feeCapWei)
-    }),
-  )
-})
-
-test('a tip of nothing is raised, too', () => {
-  const quiet = { ...view, headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 0n } }
-  const decision = decideSend({ ...tx, maxPriorityFeeWei: 0n }, quiet)
-  assert.ok(decision.kind === 'bump' && decision.maxPriorityFeeWei === 1n)
 })
 
 test('the part of a batch to try is what the ether pays for, at least one, and less than before', () => {

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import { readHealth } from '../../src/db/reads/public-api.ts'
-import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/ports/contexts.ts'
 import { startTestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -93,26 +92,6 @@ inWorld('a halt that comes and goes is reported once, its end once it stays away
   await runHere(['resume', '--halt', '--yes'], worldEnv(world))
   await wrong.payments()
   assert.deepEqual(await told(), [3, 2, 3, 1])
-})
-
-inWorld('a halt is not sealed for many sightings at one time, nor for an old one', async (world) => {
-  const wrong = elsewhere(world)
-  for (let i = 0; i < 8; i++) await wrong.payments()
-  await world.payments()
-  assert.equal(await halted(world), null)
-  await wrong.payments()
-  await world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'halted'`
-  await wrong.payments()
-  await world.payments()
-  assert.equal(await halted(world), null)
-})
-
-inWorld('a final block of a provider that the ledger never followed is not noted as final', async (world) => {
-  const before = await readFinalized(world.pool)
-  await world.chain.mine()
-  const head = await world.ctx.chain.head()
-  await on(world, { finalized: async () => ({ ...head, hash: `0x${'ab'.repeat(32)}` as Hash, voices: 2 }) }).payments()
-  assert.deepEqual(await readFinalized(world.pool), before)
 })
 
 inWorld('a halt that was sealed during a look is not withdrawn by that look', async (world) => {

@@ -94,15 +94,6 @@ inWorld('if going back does not help, the passes halt with the reason, and undo 
   await isMintedOnce(world, paid)
 })
 
-inWorld('if the headers before that block are no longer kept, the passes halt', async (world) => {
-  const paid = await mintedTwice(world, OTHER)
-  await world.pool`DELETE FROM blocks WHERE number < (SELECT block_number FROM nodes)`
-  await world.payments()
-  assert.deepEqual([await halted(world), await wentBack(world)], ['mintedTwice', []])
-  await takeOut(world)
-  await isMintedOnce(world, paid)
-})
-
 inWorld('a provider that reports one mint twice in a range halts the passes until it is right again', async (world) => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.chain.mine()

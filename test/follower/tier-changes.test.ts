@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { readDistributions } from '../../src/db/reads/public-api.ts'
-import { cancelTierPlan, insertTierPlan, readTierPlans, readTierVersions } from '../../src/db/sale/tiers.ts'
+import { insertTierPlan, readTierPlans, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { type TermName, type TierTerms, termsOf } from '../../src/domain/sale/changes.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 let world: World
 before(async () => {
@@ -39,98 +39,6 @@ const mineAt = async (time: number) => {
   await world.chain.rpc('evm_setNextBlockTimestamp', [time])
   return Number((await world.chain.mine()).number)
 }
-const unfit = async () =>
-  (
-    await world.pool<
-      { why: { kind: string } }[]
-    >`SELECT detail -> 'why' AS why FROM audit WHERE action = 'tierUnfit' ORDER BY id`
-  ).map(({ why }) => why.kind)
-
-test('a planned change holds from the first block that is not before its time', async () => {
-  const time = (await headTime()) + 200
-  const version = await plan(time, { priceWei: wei(PRICE + 1n) })
-  await mineAt(time - 1)
-  await follow()
-  assert.notEqual((await latest()).version, version)
-  assert.equal((await readTierPlans(world.pool)).length, 1)
-  const block = await mineAt(time)
-  await world.chain.mine(2)
-  await follow()
-  const { version: held, fromBlock, fromTime, priceWei, label } = await latest()
-  assert.deepEqual([held, fromBlock, fromTime, priceWei, label], [version, block, time, PRICE + 1n, 'ahead'])
-  assert.deepEqual(
-    (await live()).map((row) => row.version),
-    [version],
-  )
-  assert.equal((await readTierPlans(world.pool)).length, 0)
-})
-
-test('the price of a change is a sale in the first block, and the former until the grace is over', async () => {
-  const time = (await headTime()) + 300
-  await plan(time, { priceWei: wei(PRICE + 2n) })
-  const paid = async (at: number, from: number, value: bigint) => {
-    const hash = await world.pay(from, value)
-    await mineAt(at)
-    return hash
-  }
-  const early = await paid(time - 1, 5, PRICE + 2n)
-  const first = await paid(time + 1, 6, PRICE + 2n)
-  const graced = await paid(time + GRACE - 1, 7, PRICE + 1n)
-  const late = await paid(time + GRACE, 8, PRICE + 1n)
-  await follow()
-  const states = await Promise.all(
-    [early, first, graced, late].map(async (hash) => (await paymentOf(world, hash))?.state),
-  )
-  assert.deepEqual(states, ['held', 'accepted', 'accepted', 'held'])
-})
-
-test('of changes with one time the last entered wins, and each names only its own terms', async () => {
-  const time = (await headTime()) + 200
-  await plan(time, { priceWei: wei(PRICE + 3n), maxPerWallet: 4 })
-  await plan(time, { priceWei: wei(PRICE + 4n) })
-  await mineAt(time + 5)
-  await follow()
-  const { priceWei, maxPerWallet } = await latest()
-  assert.deepEqual([priceWei, maxPerWallet], [PRICE + 4n, 4])
-})
-
-test('a change is computed over what is in force when it takes effect', async () => {
-  const time = (await headTime()) + 200
-  await plan(time, { supply: 50 })
-  const version = await plan(time + 10, { maxPerWallet: 6 })
-  await mineAt(time + 20)
-  await follow()
-  const { supply, maxPerWallet, version: held } = await latest()
-  assert.deepEqual([supply, maxPerWallet, held], [50, 6, version], 'both in one block')
-})
-
-test('what no longer fits does not take effect, and is reported', async () => {
-  const time = (await headTime()) + 200
-  const before = await latest()
-  await plan(time, { priceWei: wei(PRICE + 500n) })
-  await plan(time + 1, { maxPerWallet: 7 })
-  await mineAt(time + 2)
-  await follow()
-  const { priceWei, maxPerWallet } = await latest()
-  assert.deepEqual([priceWei, maxPerWallet], [before.priceWei, 7], 'the later change is computed over the former terms')
-  assert.deepEqual(await unfit(), ['priceTaken'])
-  await follow()
-  await world.chain.mine()
-  await follow()
-  assert.deepEqual(await unfit(), ['priceTaken'], 'once')
-})
-
-test('a price that a tier gives up ahead stays its own during the grace period', async () => {
-  const time = (await headTime()) + 200
-  await plan(time, { priceWei: wei(PRICE + 501n) }, 'other')
-  await plan(time + GRACE - 1, { priceWei: wei(PRICE + 500n) })
-  await plan(time + GRACE, { priceWei: wei(PRICE + 500n), label: 'Late' })
-  await mineAt(time + GRACE + 1)
-  await follow()
-  assert.deepEqual((await unfit()).slice(1), ['priceInGrace'])
-  assert.deepEqual([(await latest()).label, (await latest('other')).priceWei], ['Late', PRICE + 501n])
-})
-
 test('a reorganisation across the time takes a change back, and the new block decides', async () => {
   const before = await latest()
   const time = (await headTime()) + 200
@@ -160,30 +68,6 @@ test('a reorganisation across the time takes a change back, and the new block de
   )
 })
 
-test('after a reorganisation a change that was entered at once holds by the new block times', async () => {
-  const head = await world.chain.block()
-  const [first, fromTime] = [Number(head.number) + 4, Number(head.timestamp) + 30]
-  await enterTier(world, { tierId: 'at-once', tierNo: 23, priceWei: wei(PRICE + 900n), fromBlock: first, fromTime })
-  const begins = async () => (await latest('at-once')).fromBlock
-  const mineAll = async (...offs: number[]) => {
-    for (const off of offs) await mineAt(fromTime + off)
-    await follow()
-  }
-  await mineAll(-20, -10, -1, 0, 10)
-  assert.equal(await begins(), first, 'as it was entered')
-  await world.chain.reorg(5)
-  await follow()
-  assert.equal(await begins(), first + 2, 'behind the followed blocks, which are older')
-  await mineAll(0, 0, 10)
-  assert.equal(await begins(), first + 2, 'the first of its time')
-  const paid = await world.pay(5, PRICE + 900n)
-  await mineAll(20)
-  assert.equal((await paymentOf(world, paid))?.state, 'accepted')
-  await world.chain.reorg(9)
-  await mineAll(40)
-  assert.equal(await begins(), Number((await world.chain.block()).number))
-})
-
 test('a revoked key ends its planned changes as long as they could be cancelled', async () => {
   const time = (await headTime()) + 200
   const before = await latest()
@@ -201,17 +85,6 @@ test('a revoked key ends its planned changes as long as they could be cancelled'
   await mineAt(time)
   await follow()
   assert.equal((await latest()).version, before.version)
-})
-
-test('a cancelled change does not take effect', async () => {
-  const time = (await headTime()) + 200
-  const version = await plan(time, { label: 'Cancelled' })
-  await cancelTierPlan(world.pool, { tierId: 'ahead', version })
-  assert.equal(await plan(time, { label: 'Next' }), version + 1, 'no other change gets its number')
-  await cancelTierPlan(world.pool, { tierId: 'ahead', version: version + 1 })
-  await mineAt(time)
-  await follow()
-  assert.notEqual((await latest()).label, 'Cancelled')
 })
 
 test('a turn that is due after a change has its rate, if one range contains both', async () => {

@@ -238,15 +238,6 @@ describe('a small ledger', () => {
     assert.deepEqual(byId, { ...byNodeId, matchedBy: 'id' })
   })
 
-  it('credits a node only with what came after its mint', async () => {
-    const { credits, creditedWei } = (await service.get('/api/node/2')).json
-    assert.deepEqual(
-      credits.map((credit: { distributionId: number }) => credit.distributionId),
-      [2],
-    )
-    assert.equal(creditedWei, '500')
-  })
-
   it('applies the limit to each list separately', async () => {
     const { credits, withdrawals } = (await service.get('/api/node/1?limit=1')).json
     assert.deepEqual([credits.length, withdrawals.length], [1, 1])

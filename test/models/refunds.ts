@@ -27,3 +27,8 @@ export function safeAfter(one: Prepared): number | null {
 export function isFinal(one: Prepared, final: { number: number; time: number } | null): boolean {
   return final !== null && one.block !== null && one.block <= final.number
 }
+
+/** Whether more than one provider's word says who paid, or one word is enough here. */
+export function isSenderKnown(proof: string | null, trustsOne: boolean): boolean {
+  return trustsOne || proof !== 'believed'
+}

@@ -54,12 +54,19 @@ const around = (times: number[]) => [...new Set(times.flatMap((time) => [time - 
 
 test('terms and rates are those of the time at which a turn is due', () => {
   const compare = (terms: CreditTerms[], starts: number[]) => {
+    // Of two entries for one time the first holds. Versions are read in any order, beside those of another tier.
+    const entries = [...terms.toReversed(), ...terms.map((one) => ({ ...one, slotSec: 30 }))]
     const rates = starts.map((fromTime, i) => ({ fromTime, payoutBps: 10_000 + i }))
-    const versions = rates.map((one, i) => ({ ...one, tierNo: 1, version: i + 1 }) as unknown as TierVersion)
+    const ofTier = (tierNo: number) =>
+      rates.map((one, i) => ({ ...one, payoutBps: one.payoutBps + 100 * tierNo, tierNo, version: i + 1 }))
+    const versions = [...ofTier(0), ...ofTier(1)].toReversed() as unknown as TierVersion[]
     for (const time of around([...terms.map((one) => one.fromTime), ...starts])) {
-      assert.equal(termsAt(terms, time)?.fromTime, model.termsAt(terms, time)?.fromTime)
-      assert.equal(payoutBpsAt(versions, 1, time) ?? undefined, model.rateAt(rates, time))
+      assert.equal(termsAt(entries, time) ?? undefined, model.termsAt(entries, time))
+      const rate = model.rateAt(rates, time)
+      for (const tierNo of [0, 1])
+        assert.equal(payoutBpsAt(versions, tierNo, time), rate === undefined ? null : rate + 100 * tierNo)
     }
+    assert.equal(payoutBpsAt(versions, 2, 10_000), null)
   }
   fc.assert(fc.property(anyTerms, beginnings, compare), { numRuns: cases(1_000) })
 })

@@ -4,21 +4,28 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { listedBy } from '../../src/domain/judgement.ts'
 import { byPosition } from '../../src/domain/sale/position.ts'
-import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
+import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion, waitsForStep } from '../../src/domain/tiers.ts'
 import { cases } from '../support/property.ts'
 import { type History, histories, toCode } from './histories.ts'
-import { allocationOf, type Block, choose, comesBefore, priceOwner, type Sale, supplyOf } from './sale.ts'
+import { allocationOf, awaited, type Block, choose, comesBefore, priceOwner, type Sale, supplyOf } from './sale.ts'
 
 const KINDS = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
 /** The model's choice and the code's, in the same words. */
 function choices(sale: Sale, valueWei: bigint, block: Block) {
   const versions: TierVersion[] = sale.versions.map((one) => toCode(one, sale.openings))
-  const code = selectTier(versions, {
+  const payment = {
     ...{ valueWei, blockNumber: block.number, blockTime: block.time },
     ...{ txIndex: block.txIndex ?? Number.MAX_SAFE_INTEGER, innerIndex: block.innerIndex ?? 0 },
-  })
-  return { model: choose(sale, valueWei, block), code }
+  }
+  // The order in which versions are read changes nothing.
+  const ofTier = Map.groupBy(versions.toReversed(), (one) => one.tierId)
+  const tiers = [...new Set(versions.map((one) => one.tierId))]
+  const code = selectTier(
+    tiers.flatMap((tierId) => ofTier.get(tierId) ?? []),
+    payment,
+  )
+  return { model: choose(sale, valueWei, block), code, step: waitsForStep(code, payment) }
 }
 
 function compareChoice({ sale, payments }: History): void {
@@ -26,8 +33,10 @@ function compareChoice({ sale, payments }: History): void {
   const places = [{}, { txIndex: 0, innerIndex: 0 }, { txIndex: 0, innerIndex: 1 }]
   for (const [n, { valueWei, block: own }] of payments.entries()) {
     const block = { ...own, ...places[n % places.length] }
-    const { model, code } = choices(sale, valueWei, block)
+    const { model, code, step } = choices(sale, valueWei, block)
     if (model.kind === 'held') {
+      const waiting = model.reason === 'notOpenYet' ? model.version : null
+      assert.equal(step, waiting && awaited(sale, waiting, block))
       assert.equal(code.kind === 'onSale' ? 'sells' : KINDS[code.kind], model.reason, `of ${valueWei} in ${block.time}`)
       const tier = code.kind === 'none' ? null : code.tier
       assert.equal(tier?.tierId, model.version?.tierId)
@@ -35,6 +44,8 @@ function compareChoice({ sale, payments }: History): void {
       continue
     }
     assert.ok(code.kind === 'onSale', `the model sells, the code says ${code.kind}`)
+    assert.equal(step, null)
+    assert.equal(code.byGrace, model.byGrace)
     assert.equal(code.tier.tierId, model.tierId)
     // The code names the version in force if it sells, else the newest graced one.
     assert.equal(code.tier.version, model.versions[0]?.version)
@@ -68,7 +79,7 @@ test('the lowest price is that of a tier that sells, by grace too, or that is to
 
 test('a price that another tier sells, or has in its grace, is refused', () => {
   const compare = ({ sale, payments }: History) => {
-    const versions = sale.versions.map((one) => toCode(one, sale.openings))
+    const versions = sale.versions.map((one) => toCode(one, sale.openings)).toReversed()
     const begun = Math.max(...sale.versions.map((one) => one.fromTime))
     for (const { valueWei, block } of payments) {
       // The head is never older than what was entered last.
@@ -77,8 +88,9 @@ test('a price that another tier sells, or has in its grace, is refused', () => {
         const candidate = { tierId: 't1', priceWei: valueWei, onSale }
         const model = priceOwner(sale, candidate, block.time)
         const code = refuseTierVersion(versions, candidate, block.time)
-        assert.equal(code?.otherId ?? null, model?.tierId ?? null)
-        if (model !== null) assert.equal(code?.kind, model.inGrace ? 'priceInGrace' : 'priceTaken')
+        const { tierId: otherId, untilTime } = model ?? {}
+        const taken = untilTime ? { kind: 'priceInGrace', otherId, untilTime } : { kind: 'priceTaken', otherId }
+        assert.deepEqual(code, model && taken)
       }
     }
   }

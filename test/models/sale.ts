@@ -93,7 +93,7 @@ export function standing(sale: Sale, one: Version, block: Block): Standing {
 }
 
 export type Choice =
-  | { kind: 'sells'; tierId: string; versions: Version[] }
+  | { kind: 'sells'; tierId: string; versions: Version[]; byGrace: boolean }
   | { kind: 'held'; reason: 'wrongAmount' | 'notOpenYet' | 'saleClosed'; version: Version | null }
 
 /** The tier that an amount buys in a block, with every version that sells it: the one in force first. */
@@ -105,7 +105,11 @@ export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
     const alive = [...(now === undefined ? [] : [now]), ...graced(sale, tierId, block)]
     const ofPrice = alive.filter((one) => one.priceWei === valueWei)
     const selling = ofPrice.filter((one) => standing(sale, one, block) === 'sells')
-    if (selling.length > 0) return { kind: 'sells', tierId, versions: selling }
+    const [first] = selling
+    if (first) {
+      const isPast = first.closesAt !== null && block.time >= first.closesAt
+      return { kind: 'sells', tierId, versions: selling, byGrace: first !== now || isPast }
+    }
     for (const version of ofPrice) refusals.push({ version, reason: standing(sale, version, block) })
   }
   // The amount selects the tier among those on sale, of which no two share a price. Only then does it name a tier that is off sale.
@@ -113,6 +117,13 @@ export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
     refusals.find((one) => one.reason === 'notOpenYet') ?? refusals.find((one) => one.version.onSale) ?? refusals[0]
   if (refusal === undefined) return { kind: 'held', reason: 'wrongAmount', version: null }
   return { kind: 'held', reason: refusal.reason as 'notOpenYet' | 'saleClosed', version: refusal.version }
+}
+
+/** The tier that must be sold out before a version sells, if nothing else keeps the version from it; null otherwise. */
+export function awaited(sale: Sale, one: Version, block: Block): string | null {
+  const isTimely = one.opensAt === null || block.time >= one.opensAt
+  const hasOpenedStep = sale.openings.some((step) => step.tierId === one.tierId && step.opensAfter === one.opensAfter)
+  return isTimely && !hasOpenedStep ? one.opensAfter : null
 }
 
 /** How many nodes of a tier may ever be sold, as the judge of a block and the pages see it. Null: no limit. Supply has no grace. */
@@ -152,21 +163,24 @@ export function place(limit: number | null, sold: number, reservedBefore: number
 
 /**
  * Which other tier a new version's price belongs to, if any. Two tiers on sale may not share a price, by their latest versions; and a price that
- * another tier gave up is its own until its grace is over.
+ * another tier gave up is its own until its grace is over, at `untilTime`.
  */
 export function priceOwner(
   sale: Sale,
   candidate: { tierId: string; priceWei: bigint; onSale: boolean },
   now: number,
-): { tierId: string; inGrace: boolean } | null {
+): { tierId: string; untilTime: number | null } | null {
   if (!candidate.onSale) return null
   const tierIds = [...new Set(sale.versions.map((one) => one.tierId))].filter((one) => one !== candidate.tierId)
   for (const tierId of tierIds) {
     const later = { number: Number.MAX_SAFE_INTEGER, time: now }
     const latest = inForce(sale, tierId, later)
-    if (latest?.onSale && latest.priceWei === candidate.priceWei) return { tierId, inGrace: false }
-    const sells = graced(sale, tierId, later).some((one) => one.priceWei === candidate.priceWei)
-    if (sells) return { tierId, inGrace: true }
+    if (latest?.onSale && latest.priceWei === candidate.priceWei) return { tierId, untilTime: null }
+    const sellsAt = (time: number) =>
+      graced(sale, tierId, { ...later, time }).some((one) => one.priceWei === candidate.priceWei)
+    if (!sellsAt(now)) continue
+    const ends = sale.versions.map((one) => one.fromTime + one.graceSec).sort((a, b) => a - b)
+    return { tierId, untilTime: ends.find((time) => time > now && !sellsAt(time)) ?? null }
   }
   return null
 }

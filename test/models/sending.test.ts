@@ -13,6 +13,8 @@ import * as refunds from './refunds.ts'
 const GWEI = 10n ** 9n
 const wei = fc.constantFrom(
   0n,
+  0n,
+  0n,
   1n,
   7n,
   8n,
@@ -74,24 +76,28 @@ test('a stuck transaction has the first of the reasons that apply', () => {
   }
 })
 
-test('a refund is safe once a final block is later than the end of every signed mint', () => {
-  const compare = (signed: number | null, lost: number | null, time: number | null, paid: number | null) => {
+test('a refund is safe once a final block is later than every signed mint, to a known payer', () => {
+  const anyProof = fc.constantFrom(null, 'believed' as const, 'agreed' as const, 'proven' as const)
+  const compare = (
+    [signed, lost, time, paid]: [number | null, number | null, number | null, number | null],
+    proof: 'believed' | 'agreed' | 'proven' | null,
+    trustsOne: boolean,
+  ) => {
     const final = time === null ? null : { number: 50, time }
     const one = { mintsUntil: [signed, lost].filter((until) => until !== null), block: paid }
     const code = judgeRefund({
-      ...{ final, signedUntil: signed, lostUntil: lost, blockNumber: paid },
-      ...{ proof: 'proven', trustsOne: false },
+      ...{ final, signedUntil: signed, lostUntil: lost, blockNumber: paid, proof, trustsOne },
     })
     const model = {
       safeAfter: refunds.safeAfter(one),
       mayStillMint: refunds.mayStillMint(one, final),
       isPaymentFinal: refunds.isFinal(one, final),
-      isSenderKnown: true,
+      isSenderKnown: refunds.isSenderKnown(proof, trustsOne),
     }
     assert.deepEqual(code, model)
-    assert.equal(isRefundSafe(code), !model.mayStillMint && model.isPaymentFinal)
+    assert.equal(isRefundSafe(code), !model.mayStillMint && model.isPaymentFinal && model.isSenderKnown)
   }
   const until = fc.constantFrom(null, 999, 1_000, 1_001)
   const paid = fc.constantFrom(null, 49, 50, 51)
-  fc.assert(fc.property(until, until, until, paid, compare), { numRuns: cases(500) })
+  fc.assert(fc.property(fc.tuple(until, until, until, paid), anyProof, fc.boolean(), compare), { numRuns: cases(500) })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { judgePayer, modeFor as modeForOf, type PayerCode } from '../../src/domain/payers/payer.ts'
+import { judgePayer, modeAt, modeFor as modeForOf, type PayerCode } from '../../src/domain/payers/payer.ts'
 import { isOldWallet, type PaymentWallet, walletAt } from '../../src/domain/payment-wallets.ts'
 import { cases } from '../support/property.ts'
 import * as model from './wallets.ts'
@@ -53,6 +53,7 @@ test('the mode of a payment is its block’s, or the present one if that lets mo
     })
   const compare = (modes: { mode: model.Mode; fromBlock: number }[], paidIn: number, later: number) => {
     assert.equal(modeForOf(modes, paidIn, paidIn + later), model.modeFor(modes, paidIn, paidIn + later))
+    assert.equal(modeAt(modes, paidIn), model.modeFor(modes, paidIn, paidIn))
   }
   fc.assert(fc.property(entries, fc.integer({ min: 9, max: 24 }), fc.nat(12), compare), { numRuns: cases(1_000) })
 })

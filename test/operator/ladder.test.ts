@@ -21,11 +21,6 @@ const told = async (txHash: Hash) => {
   const payment = await paymentOf(world, txHash)
   return payment?.reason ? `${payment.state} ${payment.reason}` : `${payment?.state} ${payment?.tierId}`
 }
-const buy = async (from: number, valueWei: bigint) => {
-  const txHash = await world.pay(from, valueWei)
-  await world.settle()
-  return told(txHash)
-}
 
 describe('a ladder', () => {
   const firstWei = PRICE + 41n
@@ -78,18 +73,5 @@ describe('a ladder', () => {
     assert.equal(await stateOf('second'), 'upcoming', 'the block that opened it is gone')
     assert.equal((await desk.post('tiers/first', { supply: 2 })).status, 200)
     assert.equal((await desk.post('tiers/second', { opensAfter: '-' })).json.tier.opensAfter, null)
-  })
-
-  it('a step opens after a tier that is sold out by hand, too', async () => {
-    const step = { label: 'Step', maxPerWallet: 3 }
-    const [thirdWei, fourthWei] = [PRICE + 43n, PRICE + 44n]
-    await desk.post('tiers', { ...step, tierId: 'third', priceWei: thirdWei.toString(), supply: 2 })
-    await desk.post('tiers', { ...step, tierId: 'fourth', priceWei: fourthWei.toString(), opensAfter: 'third' })
-    await world.settle()
-    assert.equal(await buy(8, thirdWei), 'minted third')
-    assert.equal(await stateOf('fourth'), 'upcoming')
-    assert.equal((await desk.post('tiers/third', { supply: 1 })).status, 200)
-    await world.settle()
-    assert.equal(await stateOf('fourth'), 'open')
   })
 })

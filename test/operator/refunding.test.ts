@@ -296,56 +296,6 @@ describe('a refund that is prepared', () => {
 })
 
 describe('a refund that is cancelled', () => {
-  it('leaves a payment in its former state: held, dismissed, released, or minting', async () => {
-    const wrong = await world.pay(14, BASIC - 1n)
-    await world.settle()
-    await prepare(wrong)
-    await cancel(wrong)
-    assert.equal(await told(wrong), 'held wrongAmount')
-    await desk.post(`payments/${wrong}/dismiss`)
-    await prepare(wrong)
-    assert.equal(await told(wrong), 'held refunding')
-    await cancel(wrong)
-    assert.equal(await told(wrong), 'dismissed wrongAmount')
-
-    const released = await world.pay(14, BASIC - 2n)
-    await world.settle()
-    await desk.post(`payments/${released}/release`, { tierId: 'basic' })
-    await prepare(released)
-    await cancel(released)
-    assert.equal(await told(released), 'accepted')
-
-    const { paid, mint } = await minting(15)
-    await prepare(paid)
-    await cancel(paid)
-    assert.equal(await told(paid), 'minting')
-    await world.chain.rpc('eth_sendRawTransaction', [mint])
-    await world.settle()
-    assert.deepEqual([await told(paid), await told(released)], ['minted', 'minted'])
-    assert.deepEqual(await alarmsOf(world, paid), [])
-    const { verdicts } = (await desk.get(`payments/${wrong}`)).json.payments[0]
-    assert.deepEqual(
-      verdicts.map((v: { reason: string; withdrawnBy: string | null }) => [v.reason, v.withdrawnBy]),
-      [
-        ['wrongAmount', null],
-        ['refunding', 'ada'],
-        ['wrongAmount', null],
-        ['refunding', 'ada'],
-      ],
-    )
-  })
-
-  it('sends an accepted payment to the judge again, because the wallet may be full by then', async () => {
-    const first = await accepted(16)
-    await prepare(first)
-    const others = [await world.pay(16, BASIC), await world.pay(16, BASIC)]
-    await world.settle()
-    for (const other of others) assert.equal(await told(other), 'minted')
-    assert.equal((await cancel(first)).json.status, 'seen')
-    await world.settle()
-    assert.equal(await told(first), 'held walletLimit')
-  })
-
   it('keeps its wallet’s place meanwhile if a mint was signed', async () => {
     const { paid, mint } = await minting(17)
     await prepare(paid)

@@ -203,20 +203,6 @@ describe('a period', () => {
     )
   })
 
-  it('meets the next one: it closes with the next opening, and both add up to the whole', async () => {
-    const [first, second, both] = await Promise.all([
-      statement(blocks(0, 1)),
-      statement(blocks(1, 2)),
-      statement(blocks(0, 2)),
-    ])
-    for (const [index, account] of both.accounts.entries()) {
-      assert.equal(first.accounts[index]?.closingWei, second.accounts[index]?.openingWei)
-      assert.equal(account.otherWei, (first.accounts[index]?.otherWei ?? 0n) + (second.accounts[index]?.otherWei ?? 0n))
-    }
-    assert.equal(both.totalSalesWei, first.totalSalesWei + second.totalSalesWei)
-    assert.equal(both.gasWei, first.gasWei + second.gasWei)
-  })
-
   it('that has yet to come has no statement, nor has one that ends before the ledger begins', async () => {
     for (const input of [{ month: '2199-01' }, { from: '2199-02-01', to: '2199-01-01' }, { from: '999999999' }]) {
       const refused = await readStatement(deps, input)

@@ -1,7 +1,6 @@
 // The reasons for a stuck transaction, as the operator reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { whyStuck } from '../../src/domain/send.ts'
 import { listStuck } from '../../src/operator/acts/transactions.ts'
 import { isOneNode } from '../faults/stage.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -40,18 +39,4 @@ test('a mint below the blocks’ fees is reported after twelve blocks, until it 
   await world.settle()
   assert.deepEqual(await stuck(), [])
   await isOneNode(world, payment)
-})
-
-test('of several reasons the one that has to be dealt with first is reported', () => {
-  const fine = { isAhead: false, isBehind: false, isOver: false, isCheap: false, lastOutcome: 'accepted' }
-  const rows = [
-    [{}, 'waiting'],
-    [{ lastOutcome: 'underpriced' }, 'refused'],
-    [{ lastOutcome: null }, 'refused'],
-    [{ lastOutcome: 'underpriced', isCheap: true }, 'fee'],
-    [{ isCheap: true, isOver: true }, 'over'],
-    [{ isOver: true, isBehind: true }, 'behind'],
-    [{ isBehind: true, isAhead: true }, 'nonce'],
-  ] as const
-  for (const [facts, why] of rows) assert.equal(whyStuck({ ...fine, ...facts }), why)
 })

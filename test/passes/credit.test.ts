@@ -30,14 +30,6 @@ const lastTurns = () => world.pool<{ cohort: number; due: number; nodes: number;
   SELECT cohort, due, node_count AS nodes, amount_wei AS amount, payout_bps AS bps FROM turns
   WHERE round = (SELECT max(round) FROM rounds) ORDER BY cohort`
 
-test('before any turn has come there is nothing to do', async () => {
-  const outcome = await world.credit()
-  assert.deepEqual(
-    [outcome.ran, outcome.reason, outcome.dueNodes, outcome.distributionId],
-    [true, 'nothingDue', 0, null],
-  )
-})
-
 test('right after a payments pass there are no reads, unless it was behind or a turn is due', async () => {
   const unasked = new Proxy({}, { get: () => assert.fail('the provider was asked') }) as never
   const credit = creditPass({ ...world.ctx, chain: unasked, contract: unasked })
@@ -56,34 +48,6 @@ test('without a key nothing is sent, but what is due is still reported, and the 
   const [tick] =
     await world.pool`SELECT finished_at >= started_at AS ended, outcome, error FROM passes WHERE name = 'credit'`
   assert.deepEqual([tick?.ended, tick?.outcome.reason, tick?.error], [true, 'disabled', null])
-})
-
-test('a turn of a tier that the ledger does not know waits, and the pass reports that', async () => {
-  const move = (by: number) => world.pool`UPDATE tiers SET tier_no = tier_no + ${by}`
-  await move(100)
-  const { reason, dueNodes } = await world.credit()
-  await move(-100)
-  assert.deepEqual([reason, dueNodes, await sentRounds()], ['pending', 1, 0])
-})
-
-test("nothing is sent while the operator's switch is on pause", async () => {
-  await world.pool`UPDATE ledger_state SET paused = true`
-  assert.deepEqual([(await world.credit()).reason, await sentRounds()], ['paused', 0])
-  await world.pool`UPDATE ledger_state SET paused = false`
-})
-
-test('nothing is sent while the contract is paused', async () => {
-  await world.act(0, 'pause')
-  const outcome = await world.credit()
-  assert.deepEqual([outcome.reason, outcome.dueNodes, await sentRounds()], ['paused', 1, 0])
-  await world.act(0, 'unpause')
-})
-
-test('nothing is sent if the money is short', async () => {
-  const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest']))
-  await world.chain.setBalance(world.at(2), ETHER / 2000n)
-  assert.deepEqual([(await world.credit()).reason, await sentRounds()], ['underfunded', 0])
-  await world.chain.setBalance(world.at(2), purse)
 })
 
 test('a sent round is pending, is not sent twice, and is reported with number and transaction', async () => {

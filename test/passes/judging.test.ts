@@ -1,11 +1,11 @@
-// Payments judged in pages: the same verdicts as one by one, whatever interrupts a page, or blocks it.
+// Payments judged in pages: what interrupts a page, what blocks it, and what a page leaves for the next run.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockPayers, lockTiers } from '../../src/db/payments/lock-order.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
-import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { beginJudging, PAGE_MAX } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
@@ -60,46 +60,6 @@ const drawn = (seed: number, count: number): Paid[] => {
     succeeded: roll('failed') > 0.1,
   }))
 }
-
-for (const seed of [1, 2, 3])
-  test(`pages of any size write what pages of one do, seed ${seed}`, async () => {
-    await enter(drawn(seed, 120))
-    await judgeAll(1)
-    const single = await written()
-    const told = new Set(single.rows.map(({ state, reason }) => `${state} ${reason}`))
-    for (const fate of ['accepted null', 'ignored failed', 'ignored zero'])
-      assert.ok(told.has(fate), `${fate} was drawn`)
-    for (const reason of ['senderDenied', 'wrongAmount', 'tierAllowance', 'walletLimit', 'holding'])
-      assert.ok(told.has(`held ${reason}`), `${reason} was drawn`)
-    for (const page of [2, 7, 500]) {
-      await world.pool`TRUNCATE payment_verdicts, webhook_events CASCADE`
-      await world.pool`UPDATE payments SET state = 'seen', reason = NULL, tier_id = NULL, tier_version = NULL`
-      await world.pool`TRUNCATE webhook_events CASCADE`
-      await judgeAll(page)
-      assert.deepEqual(await written(), single, `pages of ${page}`)
-    }
-  })
-
-test('the last places of a wallet go to its first payments, within a page and across its end', async () => {
-  const [one, other] = [payer(1), payer(2)]
-  await enter([one, other, one, one, other, one, other, other, one].map((from) => ({ from, valueWei: BASIC })))
-  await judgeAll(4)
-  assert.equal(await states(), 'aaaaahahh')
-})
-
-test('a released payment that waits for room is judged in its page, and gets the free place', async () => {
-  const full = payer(1)
-  await enter([BASIC, BASIC, WRONG, WRONG, BASIC].map((valueWei, n) => ({ from: n < 4 ? full : payer(9), valueWei })))
-  await judgeAll(4)
-  await world.pool`
-    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
-    SELECT id, 'accepted', '{}', 'ada' FROM payments WHERE state = 'held'`
-  await world.pool`
-    UPDATE payments SET reason = 'walletLimit', tier_id = 'basic', tier_version = 1 WHERE state = 'held'`
-  await world.pool`UPDATE payments SET state = 'seen', tier_id = NULL, tier_version = NULL WHERE tx_index = 4`
-  await judgeAll(500)
-  assert.equal(await states(), 'aaaha')
-})
 
 /** Makes the database refuse a change of one payment, as a broken row would. */
 async function poisoned(txHash: Hash, body: () => Promise<void>): Promise<void> {
@@ -269,18 +229,9 @@ const scarce = (supply: number, closesAt: number | null = null) =>
     closesAt,
   })
 
-for (const page of [1, 2, 500])
-  test(`places are taken in the order of the chain, pages of ${page}`, async () => {
-    await scarce(3)
-    await world.settle()
-    await enter([1, 2, 2, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
-    await judgeAll(page)
-    assert.equal(await states(), 'aaahhh')
-    const reasons = (await written()).rows.map(({ reason }) => reason)
-    assert.deepEqual(reasons, [null, null, null, 'tierAllowance', 'soldOut', 'soldOut'])
-  })
-
 test('the judge waits for a tier’s place if another transaction holds it', async () => {
+  await scarce(3)
+  await world.settle()
   await enter([{ from: payer(1), valueWei: PLACES }])
   const released = Promise.withResolvers<void>()
   const taken = Promise.withResolvers<void>()
@@ -304,24 +255,6 @@ async function judgeByTwo() {
   await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
 }
 
-test('an undecided payment reserves its place, and later ones get it once that one is held', async () => {
-  await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
-  await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
-  await judgeByTwo()
-  assert.equal(await states(), 'saas')
-  await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
-  await judgeAll(500)
-  assert.equal(await states(), 'iaaa')
-})
-
-test('an undecided payment reserves its place for an hour', async () => {
-  await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
-  await world.pool`UPDATE payments SET proof = 'believed', block_time = block_time - interval '1 hour' WHERE tx_index = 0`
-  await world.pool`INSERT INTO payment_retries SELECT id, ${2 ** 40} FROM payments WHERE tx_index = 0`
-  await judgeByTwo()
-  assert.equal(await states(), 'saaa')
-})
-
 test('a payment that was released waits for a place that an earlier one reserves', async () => {
   await scarce(1)
   await world.settle()
@@ -338,41 +271,6 @@ test('a payment that was released waits for a place that an earlier one reserves
   await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
   await judgeAll(500)
   assert.equal(await states(), 'ia')
-})
-
-test('a place that comes free goes to the earliest payment that may take it', async () => {
-  await scarce(1)
-  await world.settle()
-  const { time, number, hash: blockHash } = (await readCursor(world.pool)) ?? assert.fail()
-  await enter([1, 2, 3, 4, 5, 6].map((n) => ({ from: payer(n), valueWei: PLACES })))
-  await judgeAll(500)
-  assert.equal(await states(), 'ahhhhh')
-  const free = () => world.pool`UPDATE payments SET state = 'dismissed', reason = 'soldOut' WHERE state = 'accepted'`
-  const decide = (nth: number, verdict: string, withdrawn: Date | null) => world.pool`
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by, withdrawn_at, withdrawn_by)
-    SELECT id, ${verdict}, ${verdict === 'held' ? 'refunding' : null}, '{}', 'ada', ${withdrawn}, ${withdrawn && 'ada'}
-    FROM payments WHERE tx_index = ${nth}`
-  await world.pool`UPDATE payments SET block_time = to_timestamp(${time - 86_400}) WHERE tx_index = 1`
-  await decide(2, 'held', new Date())
-  const send = (to: Address, ref: Hash, block: number) => world.pool`
-    INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-    VALUES (${ref}, ${ref}, ${world.at(3)}, ${to}, 1, 0, ${block}, ${blockHash}, now())`
-  await send(payer(4), keyOf(99), number)
-  // From before the payment, so it pays nothing back.
-  await send(payer(5), keyOf(98), number - 1)
-  await judgeAll(500)
-  assert.equal(await states(), 'ahhhhh', 'no place is free')
-  await free()
-  await judgeAll(500)
-  assert.equal(await states(), 'dhhhah', 'not the old one, the prepared one, the one that was paid back')
-  await free()
-  await scarce(1, time)
-  await judgeAll(500)
-  assert.equal(await states(), 'dhhhdh', 'the sale is closed')
-  await decide(1, 'accepted', null)
-  await judgeAll(500)
-  assert.equal(await states(), 'dahhdh', 'a release waits for its place for as long as it takes')
-  await world.pool`DELETE FROM wallet_outflows WHERE ref IN (${keyOf(98)}, ${keyOf(99)})`
 })
 
 test('a provider’s count of minted nodes occupies no place', async () => {

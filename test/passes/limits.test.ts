@@ -1,20 +1,17 @@
 // The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's
 // budget, the distributor's bounds, a call's expiry. Each test has its own world.
 import assert from 'node:assert/strict'
-import { privateKeyToAccount } from 'viem/accounts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readQuote } from '../../src/db/reads/public-api.ts'
-import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
-import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan-round.ts'
 import type { SignerAccount } from '../../src/ports/sending.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
-const SILVER = ETHER / 50n
 
 const inWorld = worldTest({ finish: (world) => checkInvariants(world) })
 
@@ -26,28 +23,6 @@ const statesOf = (world: World, paid: readonly Hash[]) => Promise.all(paid.map((
 const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).length
 const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
-
-inWorld('if no cohort can be opened, payments with a cohort are minted, and the others wait', async (world) => {
-  await enterTier(world, { tierId: 'silver', tierNo: 9, priceWei: wei(SILVER) })
-  // Cohort numbers are used up, so the contract refuses to open any.
-  const slot = '0x6'
-  const word = await world.chain.rpc<`0x${string}`>('eth_getStorageAt', [world.factory, slot, 'latest'])
-  await world.chain.rpc('anvil_setStorageAt', [world.factory, `0x${'6'.padStart(64, '0')}`, `0xffff${word.slice(6)}`])
-  const paid = [await world.pay(5, BASIC), await world.pay(6, SILVER)]
-  for (let i = 0; i < 3; i++) {
-    await world.chain.mine()
-    assert.equal((await world.payments()).budgetSpent, null)
-  }
-  assert.deepEqual(await statesOf(world, paid), ['minted', 'accepted'])
-  const now = await world.chain.rpc<string>('eth_getStorageAt', [world.factory, slot, 'latest'])
-  await world.chain.rpc('anvil_setStorageAt', [
-    world.factory,
-    `0x${'6'.padStart(64, '0')}`,
-    `${word.slice(0, 6)}${now.slice(6)}`,
-  ])
-  await world.settle()
-  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
-})
 
 inWorld('a batch is cut to the nodes left, its remainder waits unsigned, and a refill mints it', async (world) => {
   await setBudget(world, 2, 0)
@@ -82,66 +57,6 @@ inWorld('once a pass mints the last node, nothing is quoted until a refill', asy
   await refill(world)
   await world.settle()
   assert.equal(await isSoldOut(), false)
-})
-
-inWorld('if no cohort may be opened, payments with a cohort are minted, others wait for a refill', async (world) => {
-  await setBudget(world, 1_000, 0)
-  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
-  await world.chain.mine()
-  const paid = [await world.pay(5, SILVER), await world.pay(6, BASIC)]
-  await world.chain.mine()
-  assert.equal((await world.payments()).budgetSpent, 'cohorts')
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual(await statesOf(world, paid), ['accepted', 'minted'])
-  await refill(world)
-  await world.settle()
-  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
-})
-
-inWorld('payments that wait for a cohort keep no others from being minted, however many they are', async (world) => {
-  await setBudget(world, 1_000, 0)
-  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
-  await world.chain.mine()
-  // A wallet may have ten.
-  for (let n = 0; n <= MINT_BATCH_MAX; n++) {
-    const wallet = privateKeyToAccount(`0x${(1_000 + Math.floor(n / 10)).toString(16).padStart(64, '0')}`)
-    if (n % 10 === 0) await world.chain.setBalance(wallet.address.toLowerCase() as Address, ETHER)
-    const fees = { type: 'legacy', chainId: 31_337, gas: 21_000n, gasPrice: 10n ** 11n } as const
-    const signed = await wallet.signTransaction({ ...fees, nonce: n % 10, to: world.at(3), value: SILVER })
-    await world.chain.rpc('eth_sendRawTransaction', [signed])
-    if (n % 50 === 49) await world.chain.mine()
-  }
-  await world.chain.mine()
-  const paid = await world.pay(15, BASIC)
-  const passes = async () => {
-    for (let pass = 0; pass < 5; pass++) {
-      await world.chain.mine()
-      await world.payments()
-    }
-    return (await world.pool`SELECT FROM payments WHERE state = 'accepted'`).count
-  }
-  assert.equal(await passes(), MINT_BATCH_MAX + 1)
-  assert.equal(await stateOf(world, paid), 'minted')
-  await refill(world)
-  assert.equal(await passes(), 0)
-})
-
-inWorld('no more cohorts are opened than may be, numbered after the contract’s last', async (world) => {
-  const before = await world.read<bigint>('lastCohort')
-  await setBudget(world, 1_000, 3)
-  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
-  await world.chain.mine()
-  await world.payments()
-  await world.chain.mine()
-  await world.payments()
-  assert.equal(await world.read<bigint>('lastCohort'), before + 3n)
-  const numbers = await world.pool<{ cohort: number }[]>`SELECT cohort FROM cohorts WHERE tier_no = 7 ORDER BY cohort`
-  assert.deepEqual(
-    numbers.map(({ cohort }) => BigInt(cohort)),
-    [before + 1n, before + 2n, before + 3n],
-  )
-  await refill(world)
 })
 
 inWorld('an order that the contract skips for lack of budget goes back, and a refill mints it', async (world) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { listStuck, takeOverNonce } from '../../src/operator/acts/transactions.ts'
-import { AHEAD_BLOCKS, agreedNonce } from '../../src/passes/steps/nonce.ts'
+import { AHEAD_BLOCKS } from '../../src/passes/steps/nonce.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
@@ -151,20 +151,4 @@ test('a takeover of a nonce is forgotten if a reorg removes its blocks', async (
   assert.ok(left === undefined || left.block < base.block)
   await world.chain.mine()
   await world.settle()
-})
-
-test('providers agree on a nonce if two report it and none another, or if the only one does', () => {
-  const cases: [said: (number | null)[], agreed: number | null][] = [
-    [[5], 5],
-    [[null], null],
-    [[5, 5], 5],
-    [[5, null], null],
-    [[5, 6], null],
-    [[5, 5, null], 5],
-    [[5, null, null], null],
-    [[5, 5, 6], null],
-    [[null, null], null],
-    [[0, 0], 0],
-  ]
-  for (const [said, agreed] of cases) assert.equal(agreedNonce(said), agreed, JSON.stringify(said))
 })

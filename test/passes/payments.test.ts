@@ -17,23 +17,7 @@ before(async () => {
 })
 after(() => world.close())
 
-const verdictOf = async (txHash: Hash) => {
-  const [row] = await world.pool<{ verdict: string; reason: string | null; evidence: Record<string, unknown> }[]>`
-    SELECT v.verdict, v.reason, v.evidence FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id
-    WHERE p.tx_hash = ${txHash} ORDER BY v.id DESC LIMIT 1`
-  return row ?? assert.fail(`no verdict on ${txHash}`)
-}
 const told = (txHash: Hash) => standingOf(world, txHash)
-
-test('of two payments with one place left, the earlier in its block wins', async () => {
-  await enterTier(world, { tierId: 'solo', tierNo: 10, priceWei: wei(ETHER / 30n), maxPerWallet: 1 })
-  const [first, second] = [await world.pay(5, ETHER / 30n), await world.pay(5, ETHER / 30n)]
-  const other = await world.pay(6, ETHER / 30n)
-  await world.settle()
-  assert.deepEqual(await Promise.all([first, second, other].map(told)), ['minted', 'held tierAllowance', 'minted'])
-  const { evidence } = await verdictOf(second)
-  assert.deepEqual([evidence.allowance, evidence.nodesOfTier, evidence.inFlightOfTier], [1, 0, 1])
-})
 
 test('the earlier place wins, even if a reorg moved the earlier payment to a later block', async () => {
   await enterTier(world, { tierId: 'lone', tierNo: 11, priceWei: wei(ETHER / 31n), maxPerWallet: 1 })
@@ -75,45 +59,6 @@ test('a payment on its way to a node is reported as pending until it is one', as
   assert.equal((await world.payments()).pending, 1)
   assert.equal(await told(paid), 'minting')
   await world.settle()
-})
-
-test('nodes of another tier, owned and on their way, take no place of a tier’s allowance', async () => {
-  await enterTier(world, { tierId: 'sole', tierNo: 14, priceWei: wei(ETHER / 35n), maxPerWallet: 1 })
-  await world.pay(12, BASIC)
-  await world.settle()
-  const both = [await world.pay(12, BASIC), await world.pay(12, ETHER / 35n)]
-  await world.settle()
-  assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
-})
-
-test('a superseded price buys the old terms through its grace, and nothing after it', async () => {
-  await enterTier(world, { tierId: 'quoted', tierNo: 12, priceWei: wei(ETHER / 32n) })
-  await world.chain.mine()
-  await enterTier(world, { tierId: 'quoted', tierNo: 12, priceWei: wei(ETHER / 33n) })
-  const changedAt = Number((await world.chain.block()).timestamp) + 1
-  const [graced, current] = [await world.pay(14, ETHER / 32n), await world.pay(14, ETHER / 33n)]
-  await world.settle()
-  const versions = await world.pool`
-    SELECT tier_version FROM payments WHERE tx_hash = ANY(${[graced, current]}) ORDER BY tx_index`
-  assert.deepEqual(
-    versions.map((row) => row.tier_version),
-    [1, 2],
-  )
-  assert.equal((await verdictOf(graced)).evidence.byGrace, true)
-  await world.chain.setNextTime(changedAt + 900)
-  const late = await world.pay(14, ETHER / 32n)
-  await world.rest()
-  assert.deepEqual(await Promise.all([graced, current, late].map(told)), ['minted', 'minted', 'held wrongAmount'])
-})
-
-test('terms entered after a payment do not touch it, however late it is judged', async () => {
-  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n) })
-  const bought = await world.pay(14, ETHER / 34n)
-  await world.chain.mine()
-  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n), onSale: false, graceSec: 0 })
-  const tooLate = await world.pay(14, ETHER / 34n)
-  await world.settle()
-  assert.deepEqual([await told(bought), await told(tooLate)], ['minted', 'held saleClosed'])
 })
 
 test('a transfer that is no sale is ignored with its reason: failed, nothing, our own wallets', async () => {

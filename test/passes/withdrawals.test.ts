@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
-import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { rewindTo } from '../../src/follower/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../support/world.ts'
 
@@ -57,19 +55,6 @@ test('a withdrawal that failed is a row for the owner, and moves nothing', async
   const txHash = await world.act(6, 'withdraw', [3n, world.at(6), creditWei + 1n])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[3, creditWei + 1n, null, world.at(6), 'failed', true]])
-})
-
-test("a stranger's failed withdrawal leaves no row", async () => {
-  const txHash = await world.act(7, 'withdraw', [3n, world.at(7), 1n])
-  await world.payments()
-  assert.deepEqual(await rowsOf(txHash), [])
-})
-
-test('a failed withdrawal of everything has a row for each node of the caller, with its balance', async () => {
-  // Account 6 owns only 3. It leaves no row for 1, and none for an id that was never minted.
-  const txHash = await world.act(6, 'withdrawAll', [[3n, 1n, 3n, 10n ** 30n], world.at(6)])
-  await world.payments()
-  assert.deepEqual(await rowsOf(txHash), [[3, creditWei, null, world.at(6), 'failed', true]])
 })
 
 test('a failed withdrawal in a node’s transfer block is that of the owner before it', async () => {
@@ -135,29 +120,6 @@ test('a round, a withdrawal of it and a transfer in one followed range leave eve
   await world.payments()
   const [node] = await world.pool`SELECT owner, withdrawn_wei FROM nodes WHERE node_id = 2`
   assert.deepEqual(node, { owner: world.at(7), withdrawn_wei: creditWei + 3n })
-  await checkInvariants(world)
-})
-
-test('other failed withdrawals and later events do not change the amount of one of everything', async () => {
-  await world.rest()
-  const { number } = await world.chain.block()
-  const balanceWei = (await world.read<bigint[]>('nodeInfo', [3n]))[1] ?? 0n
-  const failed: string[] = []
-  for (let i = 0; i < 2; i++) {
-    failed.push(await world.act(8, 'withdrawAll', [[3n, 1n], world.at(8)]))
-    await world.payments()
-  }
-  const asBefore = [[3, balanceWei, null, world.at(8), 'failed', true]]
-  for (const txHash of failed) assert.deepEqual(await rowsOf(txHash), asBefore)
-  await world.chain.increaseTime(INTERVAL_SEC)
-  await world.rest()
-  await world.act(8, 'withdraw', [3n, world.at(8), 1n])
-  await world.rest()
-  // The same blocks again, all of them in one range.
-  const [fork, cursor] = [await readBlock(world.pool, Number(number)), await readCursor(world.pool)]
-  assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
-  await world.payments()
-  for (const txHash of failed) assert.deepEqual(await rowsOf(txHash), asBefore)
   await checkInvariants(world)
 })
 

@@ -123,10 +123,13 @@ describe('the console', { skip: noBrowser }, () => {
     await find.fill(hash)
     await find.press('Enter')
     await page.getByText('8 wei more than Basic').waitFor()
+    await page.getByRole('heading', { level: 1, name: /^Payment \d+$/ }).waitFor()
+    await page.getByText('0.010000000000000008 ETH', { exact: true }).waitFor()
     // An alert can link to it.
     assert.ok(page.url().endsWith(`/console/payments/${hash}`))
     await axe()
     await page.getByRole('link', { name: 'All payments' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Payments', exact: true }).waitFor()
     await page.getByLabel('Choose all shown').check()
     await page.getByText('2 payments chosen, 0.02 ETH').waitFor()
     await page.getByRole('button', { name: 'Dismiss…' }).click()
@@ -305,6 +308,19 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByLabel('State').selectOption('delivered')
     await page.getByText('payment.held').last().click()
     await page.getByText(ODD_WEI.toString()).last().waitFor()
+    // There is only one, so its name is in the details alone.
+    await page
+      .locator('.detail')
+      .last()
+      .getByText(/^127\.0\.0\.1/)
+      .waitFor()
+    assert.equal(
+      await page
+        .locator('.rows summary')
+        .getByText(/^127\.0\.0\.1/)
+        .count(),
+      0,
+    )
     await axe()
     const before = receiver.received.length
     await page.getByRole('button', { name: 'Send again…' }).click()
@@ -345,6 +361,7 @@ describe('the console', { skip: noBrowser }, () => {
   test('the statement adds up, its file arrives, and the audit log shows who did what', async () => {
     await go('Books')
     await page.getByText('Total sales').waitFor()
+    await page.getByText(/^[0-9]+ payments, [0-9.]+ ETH, confirmed by one provider only\.$/).waitFor()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'As CSV' }).click(),
@@ -357,6 +374,8 @@ describe('the console', { skip: noBrowser }, () => {
     await axe()
     await go('Transactions')
     await page.getByText('open groups').first().waitFor()
+    const [kind, state] = await page.getByRole('table', { name: 'Transactions' }).getByRole('cell').allInnerTexts()
+    assert.match(`${kind}, ${state}`, /^[a-z ]+, (Pending|Mined|Displaced)$/)
     await axe()
     await go('Audit log')
     const released = page.getByRole('row').filter({ hasText: 'a few wei too many' })

@@ -65,7 +65,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
     const before = await balanceOf(second)
     await page.getByLabel('From').selectOption(second.toString())
     await page.getByLabel('Amount in ETH').fill(formatEther(1n))
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByRole('button', { name: `Withdraw ${formatEther(1n)} ETH` }).click()
     await mined(page.getByText(/^Paid out: /))
     assert.equal(await balanceOf(second), before - 1n)
     await page.close()
@@ -91,7 +91,11 @@ describe('the page to keep', { skip: noBrowser }, () => {
     assert.equal(ground, 'rgb(26, 107, 82)', 'the seller’s colour')
     await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
     await page.getByRole('row', { name: `Node ${first} ${formatEther(before)}` }).waitFor()
+    // All decimals of each balance, so that they line up.
+    for (const cell of await page.locator('#nodes td:last-child').allTextContents()) assert.match(cell, /^\d+\.\d{18}$/)
     assert.deepEqual(await violations(page), [])
+    await page.getByRole('button', { name: 'Change' }).click()
+    await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
 
     const withdraw = page.getByRole('button', { name: 'Withdraw' })
     await page.getByLabel('From').selectOption(first.toString())
@@ -124,8 +128,9 @@ describe('the page to keep', { skip: noBrowser }, () => {
     assert.equal(await balanceOf(first), 0n)
 
     await page.getByLabel('From').selectOption('all')
+    assert.equal(await page.getByLabel('Amount in ETH').isVisible(), false)
     await page.getByLabel('To', { exact: true }).fill(world.at(OWNER))
-    await withdraw.click()
+    await page.getByRole('button', { name: 'Withdraw all' }).click()
     await mined(page.getByText(/^Paid out: .* ETH to/))
     for (const id of await world.read<bigint[]>('nodesOf', [world.at(OWNER)])) assert.equal(await balanceOf(id), 0n)
     assert.deepEqual(asked, [pathToFileURL(file).href])

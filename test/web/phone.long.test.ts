@@ -89,7 +89,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await dialog.waitFor({ state: 'detached' })
     await page.locator('button:focus', { hasText: 'Withdraw…' }).waitFor()
     await page.keyboard.press('Enter')
-    await pressByKeyboard(page, /^Withdraw$/)
+    await pressByKeyboard(page, 'Withdraw all')
     await dialog.getByText(/^Paid out in block/).waitFor()
     assert.deepEqual(await violations(page), [])
     await pressByKeyboard(page, 'Done')

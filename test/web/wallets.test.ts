@@ -97,6 +97,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByLabel('Amount in ETH').fill('1000')
     await dialog.getByText(/^The node holds/).waitFor()
     await dialog.getByLabel('Amount in ETH').fill('0.0001')
+    assert.equal(await dialog.getByLabel('To this wallet').inputValue(), getAddress(own.address))
     await dialog.getByLabel('To').fill(wallet(19, wellKnown).address)
     // The page makes the owner check another address than the wallet's own.
     assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
@@ -111,7 +112,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByText('The wallet may have sent it anyway.').waitFor()
     assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
     await dialog.getByLabel('it shows nothing sent').click()
-    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByRole('button', { name: 'Withdraw 0.0001 ETH' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     assert.equal((await wallet(5, wellKnown).nodeInfo(node)).withdrawnWei, '100000000000000')
     const slip = dialog.getByRole('region', { name: 'Receipt' })
@@ -164,13 +165,13 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await press(page, 'Withdraw…')
     // A round that was pending at the pause is by now in the contract, but not yet on the page.
     const { balanceWei: rest } = await wallet(5, wellKnown).nodeInfo(node)
-    await dialog.getByPlaceholder(`all of it: ${formatEther(BigInt(rest))}`, { exact: true }).waitFor()
+    await dialog.getByText(`${formatEther(BigInt(rest))} ETH`, { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Max' }).click()
     assert.equal(await dialog.getByLabel('Amount in ETH').inputValue(), formatEther(BigInt(rest)))
     const empty = page.waitForResponse(
       async (answer) => answer.url().endsWith('/api/me') && (await answer.json()).totals.balanceWei === '0',
     )
-    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByRole('button', { name: 'Withdraw all' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     await empty
     await page

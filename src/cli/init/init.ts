@@ -43,7 +43,7 @@ function plan({ folder, answers }: Setup): string {
     fields([
       ['  owner', checksum(answers.owner as Address)],
       ['  payments', checksum(answers.payments as Address)],
-      ['  address', answers['public-url'] || 'not set: http://127.0.0.1:3000'],
+      ['  address', answers['public-url'] || 'not set: this machine only'],
       [
         '  a turn pays',
         `${inEther(answers['min-wei'])} to ${inEther(answers['max-wei'])} ETH, every ${answers.interval} s`,

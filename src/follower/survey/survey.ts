@@ -62,7 +62,8 @@ export async function surveyRange(ctx: SurveyContext, request: Asked): Promise<O
   if (last === null) return null
   const range = knowledge.rangeTo(last)
   // If providers first left out a log that gave an account a role, we did not watch that account.
-  if (!accountsIn(range.events).every((account) => accounts.signers.includes(account))) return null
+  const watchedAccounts = [...accounts.wallets, ...accounts.signers]
+  if (!accountsIn(range.events).every((account) => watchedAccounts.includes(account))) return null
   // We watched accounts that no longer have a role only because logs name them; their other transactions do not concern us.
   const ours = [...addressesOf(ctx), ...watching.signers]
   return { ...range, sent: range.sent.filter(({ sender, to }) => ours.includes(sender) || to === ctx.contract.factory) }
@@ -169,7 +170,7 @@ async function prove(ctx: SurveyContext, request: Asked, material: Material): Pr
     if (seenAs !== last.hash) return null
     const proof: Proof = await proveGaps(ctx.chain.survey, accounts, knowledge, ends.stretches)
     if (proof.kind === 'proven') return last
-    if (proof.kind === 'notToBeHad') return null
+    if (proof.kind !== 'unexplained') return null
     to = proof.block - 1
   }
   return null
@@ -198,8 +199,8 @@ async function readEnds(
     { number: to, accounts: [...keys, factory] },
   ]
   const answers = await ctx.chain.survey.accountsAt(questions)
-  const last = answers?.at(-1)
-  if (!answers || !last) return null
+  if (answers === null) return null
+  const last = answers.at(-1) as ProvenBlock
   const at = new Map([first, ...answers].map((proven) => [proven.block.number, proven]))
   const stretches = gaps.map(({ low, high }) => ({
     low: at.get(low) as ProvenBlock,

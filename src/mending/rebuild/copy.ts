@@ -10,39 +10,30 @@ import { copiedAt, rowsOf } from './tables.ts'
 const TERMS = copiedAt('terms').filter((name) => name !== 'residue_traces')
 /** The copied tables whose rows are numbered. */
 const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations'] as const
-/** Tables that may lose rows: since an earlier copy, some grants, senders, keys or other entries may have been revoked. */
-const REVOCABLE = [
-  ...(['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', 'evidence_modes'] as const),
-  ...NUMBERED,
-]
+/**
+ * Tables whose rows are updated by this key if an earlier copy inserted them, because rows of the chain refer to them or the rebuild adds its own. The
+ * rows of all other tables are deleted and copied again: since an earlier copy, some may have been revoked or replaced.
+ */
+const UPDATED: Partial<Record<string, string>> = {
+  tiers: 'tier_id, version',
+  evidence_modes: 'from_block',
+  payment_wallets: 'id',
+}
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
-/** What to update in rows that an earlier copy inserted: since then a tier may have been retired, or a wallet's books closed. */
-const KNOWN: Partial<Record<string, string>> = {
-  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live, from_block = excluded.from_block',
-  proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
-  payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
-    closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
-}
 /**
  * Copies from the other ledger: tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy
  * through a contract, admin keys, passkeys, prices and switches. It may be repeated.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table} WHERE ${rowsOf(table)}`)
-    // A planned change may have been cancelled since, or have taken effect.
-    await sql`
-      DELETE FROM tiers t WHERE from_block IS NULL
-        AND NOT EXISTS (SELECT FROM payments p WHERE p.tier_id = t.tier_id AND p.tier_version = t.version)`
+    for (const table of TERMS.toReversed()) if (!(table in UPDATED)) await sql.unsafe(`DELETE FROM ${table}`)
     // Only one version of each tier may be live. So the old one must not be live when we insert the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const table of TERMS) await copyTable(from, sql, table, rowsOf(table))
     // Numbering continues after the copied keys.
     for (const table of NUMBERED)
-      await sql.unsafe(
-        `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) > 0`,
-      )
+      await sql.unsafe(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table}`)
     for (const name of ['paused', 'second_person_wei'] as const)
       await writeState(sql, name, await readState(from, name))
     await sql`UPDATE residue_traces SET kept = false WHERE kept`
@@ -56,6 +47,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
 /** How many rows and how many pages of a list we copy at once. */
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
+const piecesOf = (count: number, size: number) => Array(Math.ceil(count / size)).keys()
 
 /** Copies the allowlists that are missing, each in one transaction. A list that is there is complete, but may have been published since. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
@@ -69,10 +61,10 @@ export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
       const copy = (table: string, where: string) => copyTable(from, sql, table, where)
       await copy('allowlists', `id = ${id}`)
       // The leaves are the last nodes of the tree.
-      for (let leaf = entries - 1; leaf < 2 * entries - 1; leaf += LIST_ROWS)
-        await copy('allowlist_entries', `list = ${id} AND leaf >= ${leaf} AND leaf < ${leaf + LIST_ROWS}`)
-      for (let page = 0; page <= (2 * entries) / PAGE_NODES; page += LIST_PAGES)
-        await copy('allowlist_nodes', `list = ${id} AND page >= ${page} AND page < ${page + LIST_PAGES}`)
+      for (const piece of piecesOf(entries, LIST_ROWS))
+        await copy('allowlist_entries', `list = ${id} AND (leaf - ${entries - 1}) / ${LIST_ROWS} = ${piece}`)
+      for (const piece of piecesOf(2 * entries, LIST_PAGES * PAGE_NODES))
+        await copy('allowlist_nodes', `list = ${id} AND page / ${LIST_PAGES} = ${piece}`)
       await sql`SELECT setval(pg_get_serial_sequence('allowlists', 'id'), max(id)) FROM allowlists`
     })
 }
@@ -80,9 +72,18 @@ export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
 /** Copies rows with all their columns: both ledgers have the same schema. */
 async function copyTable(from: Sql, into: Sql, table: string, where = 'true'): Promise<void> {
   const rows = await asJson(from, `SELECT * FROM ${table} WHERE ${where}`)
-  const query = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
-    ON CONFLICT ${KNOWN[table] ?? 'DO NOTHING'}`
-  await into.unsafe(query, [rows])
+  const query = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`
+  const key = UPDATED[table]
+  await into.unsafe(key === undefined ? query : `${query} ON CONFLICT (${key}) ${await updating(into, table)}`, [rows])
+}
+
+/** SQL: gives a row every column of the one that it is in the way of. A number that the database gave never differs, and cannot be set. */
+async function updating(sql: Sql, table: string): Promise<string> {
+  const [row] = await sql.unsafe<{ names: string; values: string }[]>(
+    `SELECT string_agg(attname, ', ') AS names, string_agg('excluded.' || attname, ', ') AS values FROM pg_attribute
+    WHERE attrelid = '${table}'::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`,
+  )
+  return `DO UPDATE SET (${row?.names}) = ROW(${row?.values})`
 }
 
 /**
@@ -136,10 +137,10 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
 }
 
 /**
- * Copies the webhook endpoints. Call it last: without endpoints no events are written, so nothing that the old ledger has sent goes out again. It may
- * be repeated.
+ * Copies the webhook endpoints. Call it once, at the end: without endpoints no events are written, so nothing that the old ledger has sent goes out
+ * again.
  */
-export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
+export async function copyEndpoints(from: Sql, into: Sql): Promise<void> {
   await copyTable(from, into, 'webhook_endpoints')
 }
 
@@ -150,6 +151,8 @@ export async function copyRecords(from: Sql, into: Pool): Promise<void> {
     `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE ${rowsOf('audit')}`,
   )
   await inTransaction(into, async (sql) => {
+    // Since an earlier copy, a reorganisation may have moved or removed some.
+    await sql`DELETE FROM refunds`
     await copyTable(from, sql, 'refunds')
     await sql`
       INSERT INTO audit (at, actor, action, subject, detail, request_id)

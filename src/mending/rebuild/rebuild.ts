@@ -91,8 +91,7 @@ export async function rebuild(
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
-    const outcome = await finish(ctx, facts, await readRecheck(old))
-    await copyEndpoints(old, ctx.pool)
+    const outcome = await finish(ctx, facts, old)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...outcome, comparison }
   })
@@ -173,13 +172,10 @@ async function auditThoroughly(
  * Holds payments that have no node, up to the cursor's block or to where the old ledger held them, whichever is later. Judges the rest, then releases
  * the ledger for use.
  */
-async function finish(
-  ctx: RebuildContext,
-  facts: ChainFacts,
-  heldUpTo: number | null,
-): Promise<Omit<Rebuilt, 'comparison'>> {
+async function finish(ctx: RebuildContext, facts: ChainFacts, old: Sql | null): Promise<Omit<Rebuilt, 'comparison'>> {
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
+  const heldUpTo = old && (await readRecheck(old))
   const block = Math.max(cursor.number, heldUpTo ?? 0)
   await writeState(ctx.pool, 'recheck_up_to', block)
   const countSeen = async () =>
@@ -202,6 +198,7 @@ async function finish(
       SELECT count(*) AS waiting FROM payments WHERE state IN ('seen', 'accepted', 'minting', 'held')`
     await writeState(sql, 'rebuilding', false)
     await writeAudit(sql, { actor: 'rebuild', action: 'rebuilt', detail: { block: cursor.number } })
+    if (old) await copyEndpoints(old, sql)
     await notifyLedgerChanged(sql)
     const surveyedTo = await readSurveyedTo(sql)
     return { block: cursor.number, waiting: row?.waiting ?? 0, surveyedTo: surveyedTo < 0 ? null : surveyedTo }

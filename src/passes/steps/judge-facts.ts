@@ -108,8 +108,11 @@ function awaitedNo({ versions }: JudgingBasis, selection: TierSelection, payment
   return versions.find(({ tierId }) => tierId === awaitedId)?.tierNo ?? null
 }
 
+/** Block 0 has no payments. */
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
-  recheckUpTo !== null && blockNumber <= recheckUpTo
+  blockNumber <= (recheckUpTo ?? 0)
+
+const isBefore = (payment: Payment) => (other: Undecided) => byPosition(other, payment) < 0
 
 type Ledger = Awaited<ReturnType<typeof readLedger>>
 
@@ -148,7 +151,7 @@ export class PageFacts {
   /** What is left of a tier: its supply, how many places are sold, and how many earlier undecided payments reserve. */
   roomFor(payment: Payment, tierNo: number | null): { supply: number | null; sold: number; reserved: number } {
     const { supply = null, sold = 0, undecided: undecidedPayments = [] } = this.#tier(tierNo) ?? {}
-    const reserving = undecidedPayments.filter((earlier) => !earlier.isOld && byPosition(earlier, payment) < 0)
+    const reserving = undecidedPayments.filter(({ isOld }) => !isOld).filter(isBefore(payment))
     return { supply, sold, reserved: reserving.length }
   }
 
@@ -216,9 +219,9 @@ export class PageFacts {
   #mayOpen(tierNo: number | null, payment: Payment): boolean {
     const tier = this.#tier(tierNo)
     if (!tier || tier.supply === null) return false
-    const mayTake = (earlier: Undecided) =>
-      byPosition(earlier, payment) < 0 && !(earlier.isOld && restsOnOne(this.#basis, earlier))
-    return tier.sold + [...tier.undecided, ...tier.early].filter(mayTake).length >= tier.supply
+    const earlier = [...tier.undecided, ...tier.early].filter(isBefore(payment))
+    const mayTake = earlier.filter((one) => !(one.isOld && restsOnOne(this.#basis, one)))
+    return tier.sold + mayTake.length >= tier.supply
   }
 
   /** What the rule must know about a payment's sender. */

@@ -1,5 +1,4 @@
-// The list of known wallets: its format, that it has no duplicates, and that an account counts only with a known proxy
-// and a known implementation in the slot where that proxy looks.
+// The list of known wallets: its format, that it has no duplicates, and the published code that it rests on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'viem/utils'
@@ -7,9 +6,7 @@ import {
   KNOWN_IMPLEMENTATIONS,
   KNOWN_PROXIES,
   KNOWN_WALLETS_VERSION,
-  knownWalletOf,
 } from '../../../src/domain/payers/known-wallets.ts'
-import type { Address, Hash } from '../../../src/domain/units.ts'
 
 /** The code that LibClone puts around no address: it reads its implementation from the slot of EIP-1967. */
 const LIB_CLONE =
@@ -63,22 +60,4 @@ test('known proxy hashes of Kernel, Coinbase and Light Account 2 match the publi
   assert.equal(keccak256(LIB_CLONE), proxy?.codeHash)
   const initCode = `0x603d3d8160223d3973${KERNEL_3_1.slice(2)}60095155f3${LIB_CLONE.slice(2)}` as const
   assert.equal(keccak256(initCode), KERNEL_3_1_INIT_CODE_HASH)
-})
-
-test('code and implementation together identify an account, each at its place', () => {
-  const codeHash = keccak256(LIB_CLONE) as Hash
-  const kernel = { at: 'eip1967', address: KERNEL_3_1 as Address } as const
-  const safe = KNOWN_IMPLEMENTATIONS.find(({ name }) => name === 'Safe')?.address ?? assert.fail('no Safe')
-  const known = knownWalletOf({ kind: 'contract', codeHash, implementation: kernel })
-  assert.deepEqual([known?.name, known?.version], ['Kernel', '3.1'])
-  const other = `0x${'1'.repeat(64)}` as Hash
-  for (const [why, code] of [
-    ['other code', { codeHash: other, implementation: kernel }],
-    ['no proxy', { codeHash, implementation: null }],
-    ['another place', { codeHash, implementation: { ...kernel, at: 'slot0' as const } }],
-    ['another implementation', { codeHash, implementation: { ...kernel, address: `0x${'2'.repeat(40)}` as Address } }],
-    ['an implementation of another kind of proxy', { codeHash, implementation: { ...kernel, address: safe } }],
-    ['a proxy that looks elsewhere', { codeHash, implementation: { at: 'slot0' as const, address: safe } }],
-  ] as const)
-    assert.equal(knownWalletOf({ kind: 'contract', ...code }), null, why)
 })

@@ -1,12 +1,10 @@
-// Who may buy by an internal call: a table of codes, modes and proofs; which mode applies to a payment; and that unread facts never pass.
+// What a verdict on a payer keeps of the facts by which it was reached.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../../src/domain/payers/known-wallets.ts'
 import {
   type ContractWalletMode,
   judgePayer,
-  modeAt,
-  modeFor,
   type PayerCode,
   type PayerFacts,
 } from '../../../src/domain/payers/payer.ts'
@@ -32,33 +30,6 @@ const facts = (code: PayerCode, mode: ContractWalletMode, shown: object = {}): P
   code: { kind: 'read', code },
   ...shown,
 })
-const verdictOf = (payer: PayerFacts) => judgePayer(payer, RETRY_SEC).kind
-const inModes = (code: PayerCode, shown = {}) =>
-  (['hold', 'proven', 'all'] as const).map((mode) => verdictOf(facts(code, mode, shown)))
-
-/** Its outcome in the modes hold, proven and all. */
-const TABLE: [string, PayerCode, object, string[]][] = [
-  ['a contract that nothing shows', unknown, {}, ['held', 'held', 'passes']],
-  ['a contract that has signed in', unknown, { signedIn: true }, ['held', 'passes', 'passes']],
-  ['a contract that the operator allows', unknown, { allowed: true }, ['held', 'passes', 'passes']],
-  ['a known wallet', known, {}, ['held', 'passes', 'passes']],
-  ['an account that delegates', delegating, {}, ['passes', 'passes', 'passes']],
-  ['an address without code', { kind: 'none' }, {}, ['held', 'held', 'held']],
-  [
-    'an address without code that has signed in and is allowed',
-    { kind: 'none' },
-    { signedIn: true, allowed: true },
-    ['held', 'held', 'held'],
-  ],
-]
-for (const [name, code, shown, verdicts] of TABLE)
-  test(`${name}: ${verdicts.join(', ')} in the modes hold, proven, all`, () =>
-    assert.deepEqual(inModes(code, shown), verdicts))
-
-test('a known proxy of something else is no known wallet', () => {
-  const other = { at: 'slot0', address: `0x${'2'.repeat(40)}` as Address } as const
-  assert.equal(verdictOf(facts({ ...known, implementation: other } as PayerCode, 'proven')), 'held')
-})
 
 test('an unsigned payment is held, with its sender’s address on the parent chain', () => {
   const held = (from: string) => judgePayer({ kind: 'unsigned', type: 126, from: from as Address }, RETRY_SEC)
@@ -70,18 +41,6 @@ test('an unsigned payment is held, with its sender’s address on the parent cha
       kind: 'held',
       evidence: { unsignedType: 126, onParentChain },
     })
-})
-
-test('a plain sender passes in any mode', () => assert.equal(verdictOf({ kind: 'plain' }), 'passes'))
-
-test('unread code is undecided, and if it stays unreadable it is held in every mode', () => {
-  for (const mode of ['hold', 'proven', 'all'] as const) {
-    const of = (code: Extract<PayerFacts, { kind: 'inner' }>['code']) =>
-      verdictOf({ kind: 'inner', mode, signedIn: true, allowed: true, code })
-    assert.equal(of({ kind: 'unread' }), 'undecided')
-    assert.equal(of({ kind: 'unreadable', sinceSec: RETRY_SEC - 1 }), 'undecided')
-    assert.equal(of({ kind: 'unreadable', sinceSec: RETRY_SEC }), 'held')
-  }
 })
 
 test('a held contract keeps the evidence of its judgement', () => {
@@ -122,20 +81,4 @@ test('each verdict keeps the mode, the evidence of the payer, and what was found
     [of(unknown, { code: { kind: 'unread' } }), { kind: 'undecided' }],
   ]
   for (const [payer, evidence] of rows) assert.deepEqual(evidenceOf(payer), evidence)
-})
-
-test('the mode of its block judges a payment, or the present one if it lets more buy', () => {
-  const entries = [
-    { mode: 'proven', fromBlock: 10 },
-    { mode: 'all', fromBlock: 20 },
-    { mode: 'hold', fromBlock: 30 },
-  ] as const
-  assert.deepEqual(
-    [9, 10, 19, 20, 29, 30].map((block) => modeAt(entries, block)),
-    [...['hold', 'proven', 'proven', 'all', 'all', 'hold']],
-  )
-  assert.equal(modeFor(entries, 9, 15), 'proven', 'what waits is judged by a change for more')
-  assert.equal(modeFor(entries, 25, 40), 'all', 'a change for less does not reach back')
-  assert.equal(modeFor(entries, 35, 40), 'hold')
-  assert.equal(modeFor([], 1, 2), 'hold')
 })

@@ -13,42 +13,6 @@ const hexOf = (text: string) => Buffer.from(text, 'latin1').toString('hex')
 const endingIn = (codes: string, { before = '', length = codes.length, schema = '00' } = {}) =>
   `0x${before}${hexOf(codes)}${length.toString(16).padStart(2, '0')}${schema}${MARKER}`
 const small = (code: string) => code.toLowerCase()
-const ODD_TEXT = 'a'.repeat(255)
-
-test('the codes of a suffix are read in their order after any calldata', () => {
-  const rows: [string, string[]][] = [
-    [endingIn('friends'), ['friends']],
-    [endingIn('b,a,b'), ['b', 'a', 'b']],
-    [endingIn('Any.CODE!,x'), ['any.code!', 'x']],
-    [endingIn('friends', { before: 'ff'.repeat(100_000) }), ['friends']],
-    [endingIn('friends').replace('8021'.repeat(8), '8021'.repeat(8).toUpperCase()), ['friends']],
-    // The most that a length can name: 255 bytes of codes, the length, the schema and the marker.
-    [endingIn(ODD_TEXT), [ODD_TEXT]],
-  ]
-  for (const [calldata, codes] of rows) assert.deepEqual(codesIn(calldata), codes, calldata.slice(-120))
-})
-
-test('a suffix that is not well-formed, or of another schema, has no codes', () => {
-  const rows = [
-    '0x',
-    `0x${MARKER}`,
-    `0x00${MARKER}`,
-    endingIn(''),
-    endingIn('a,'),
-    endingIn(',a'),
-    endingIn('a,,b'),
-    endingIn('a b'),
-    endingIn('a\n'),
-    endingIn('\u00e9'),
-    endingIn('abc', { length: 4 }),
-    endingIn('abc', { length: 255 }),
-    endingIn('abc', { schema: '01' }),
-    endingIn('abc', { schema: '02' }),
-    endingIn('abc').slice(0, -2),
-    `${endingIn('abc')}00`,
-  ]
-  for (const calldata of rows) assert.deepEqual(codesIn(calldata), [], calldata)
-})
 
 test('any calldata is read without a fault, and as another library reads it within our bounds', () => {
   const suffix = fc.record({

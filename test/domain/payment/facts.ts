@@ -3,7 +3,7 @@ import type { PaymentFacts } from '../../../src/domain/judgement.ts'
 import type { TierVersion } from '../../../src/domain/tiers.ts'
 import { address, type Hash, hash, wei } from '../../../src/domain/units.ts'
 
-export const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
+const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 export const BUYER = account(5)
 export const WALLET = account(3)
 export const TOKEN = account(9)

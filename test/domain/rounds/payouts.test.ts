@@ -1,5 +1,4 @@
-// The switch payouts: a turn is skipped only if terms and windows agree, waits if only the terms say so, and is paid
-// once no window can say it any more. Also what the contract's owner must send to make them agree.
+// The switch payouts: what the contract's owner must send so that the terms and the contract's windows agree.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -22,49 +21,6 @@ const entry = (fromTime: number, payouts: boolean): CreditTerms => ({
   intervalSec: 100,
   slotSec: 10,
 })
-const OFF_AT_100 = [entry(0, true), entry(100, false)]
-
-test('a turn that the terms owe is paid, with any windows', () => {
-  assert.equal(turnFate([entry(0, true)], [{ window: 1, from: 0, until: NO_END }], 50), 'pay')
-  assert.equal(turnFate([], [], 50), 'pay')
-})
-
-test('a turn due exactly when an entry begins goes by it', () => {
-  assert.deepEqual(
-    [99, 100].map((due) => turnFate(OFF_AT_100, [], due)),
-    ['pay', 'delay'],
-  )
-})
-
-test('a turn not owed is skipped in a window, else waits, and is paid if no window can follow', () => {
-  const windows = [{ window: 1, from: 120, until: 200 }]
-  assert.deepEqual(
-    [119, 120, 199, 200].map((due) => turnFate(OFF_AT_100, windows, due)),
-    ['pay', 'skip', 'skip', 'delay'],
-  )
-})
-
-test('the owner adds a window if payouts are off, ends it if they are on, else does nothing', () => {
-  assert.equal(windowCallNeeded([entry(0, true)], [], 50), null)
-  assert.deepEqual(windowCallNeeded(OFF_AT_100, [], 50), {
-    name: 'addNotOwed',
-    window: 1n,
-    from: 100n,
-    until: BigInt(NO_END),
-  })
-  const open = [{ window: 1, from: 100, until: NO_END }]
-  assert.equal(windowCallNeeded(OFF_AT_100, open, 150), null)
-  const on = [...OFF_AT_100, entry(300, true)]
-  assert.deepEqual(windowCallNeeded(on, open, 150), { name: 'endNotOwed', window: 1n, until: 300n })
-  assert.equal(windowCallNeeded(on, [{ window: 1, from: 100, until: 300 }], 150), null)
-  assert.deepEqual(windowCallNeeded([...on, entry(400, false)], [{ window: 1, from: 100, until: 300 }], 350), {
-    name: 'addNotOwed',
-    window: 2n,
-    from: 400n,
-    until: BigInt(NO_END),
-  })
-})
-
 test('an owner who follows each hint leaves no turn waiting and skips none that was owed', () => {
   const anyTerms = fc
     .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 5 })

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  boundsNeeded,
   COHORTS_PER_TIER_MAX,
   earliestFrom,
   floorFor,
@@ -92,20 +91,6 @@ test('two entries are equal if each of their fields is', () => {
   assert.equal(sameTerms(other, { ...other }), true)
   for (const [field, value] of Object.entries(other))
     assert.equal(sameTerms(SOUND, { ...SOUND, [field]: value }), false, field)
-})
-
-test('the owner widens the bounds only if some turn is outside them, and never narrows them', () => {
-  const range = { minWei: wei(10n * GWEI), maxWei: wei(20n * GWEI) }
-  const needed = (floorWei: bigint, ceilingWei: bigint) =>
-    boundsNeeded(range, LIMITS.payoutBps, { floorWei: wei(floorWei), ceilingWei: wei(ceilingWei) })
-  const [low, high] = [10n * GWEI, 30n * GWEI]
-  assert.equal(needed(low, high), null)
-  assert.equal(needed(low - 1n, high + 1n), null)
-  assert.deepEqual(needed(low + 1n, high), { floorGwei: 10n, ceilingGwei: 30n })
-  assert.deepEqual(needed(low, high - 1n), { floorGwei: 10n, ceilingGwei: 30n })
-  assert.deepEqual(needed(low + 1n, high + GWEI), { floorGwei: 10n, ceilingGwei: 31n })
-  assert.deepEqual(needed(low - GWEI, high - 1n), { floorGwei: 9n, ceilingGwei: 30n })
-  assert.equal(boundsNeeded(range, [], { floorWei: high, ceilingWei: high }), null, 'no tier, no turn')
 })
 
 test('an entry holds five minutes after the latest block, and later than the entry before it', () => {

@@ -1,11 +1,15 @@
-// What others read of tiers: the supply of now, the token of a holding, and the step that a tier waits for.
+// What others read of tiers: the token of a holding, and whether a supply is nearly sold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holdingTokenOf, type TierSelection, type TierVersion, waitsForStep } from '../../../src/domain/tiers.ts'
+import {
+  holdingTokenOf,
+  isNearlySold,
+  selectTier,
+  type TierSelection,
+  type TierVersion,
+} from '../../../src/domain/tiers.ts'
 import { address } from '../../../src/domain/units.ts'
 import { version } from './version.ts'
-
-const BLOCK = { blockNumber: 10, blockTime: 100 }
 
 test('only a tier on sale has a holding read, by the first version that asks for one', () => {
   const [first, second] = [address(`0x${'1'.repeat(40)}`), address(`0x${'2'.repeat(40)}`)]
@@ -24,9 +28,21 @@ test('only a tier on sale has a holding read, by the first version that asks for
   for (const [selection, token] of rows) assert.equal(holdingTokenOf(selection), token)
 })
 
-test('a tier that does not wait for its opening waits for no step', () => {
-  const tier = version({ opensAfter: 'plus' })
-  assert.equal(waitsForStep({ kind: 'notOpenYet', tier }, BLOCK), 'plus')
-  for (const selection of [{ kind: 'offSale' as const, tier }, { kind: 'none' as const }])
-    assert.equal(waitsForStep(selection, BLOCK), null)
+test('a supply is nearly sold from nine tenths of it on', () => {
+  const nearly = [8, 9, 10].map((sold) => isNearlySold(sold, 10))
+  assert.deepEqual(nearly, [false, true, true])
+  assert.deepEqual([isNearlySold(13, 15), isNearlySold(14, 15)], [false, true])
+})
+
+test('a price in force sells before the same price of another tier in its grace period', () => {
+  const raised = [version(), version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 })]
+  const plus = version({ tierId: 'plus', tierNo: 2, fromBlock: 20, fromTime: 200 })
+  const payment = { blockNumber: 21, blockTime: 210, txIndex: 0, innerIndex: 0, valueWei: 100n }
+  for (const versions of [
+    [...raised, plus],
+    [plus, ...raised],
+  ]) {
+    const selection = selectTier(versions, payment)
+    assert.equal(selection.kind === 'onSale' && selection.tier.tierId, 'plus')
+  }
 })

@@ -2,8 +2,6 @@
 import type { TierVersion } from '../../../src/domain/tiers.ts'
 import { wei } from '../../../src/domain/units.ts'
 
-export const GRACE_SEC = 900
-
 /** A version from block `fromBlock` on; a block every ten seconds. */
 export function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVersion {
   const { price = 100n, ...rest } = fields
@@ -18,7 +16,7 @@ export function version(fields: Partial<TierVersion> & { price?: bigint } = {}):
     holdingToken: null,
     payoutBps: 10_000,
     onSale: true,
-    graceSec: GRACE_SEC,
+    graceSec: 900,
     holdingRetrySec: 3600,
     supply: null,
     opensAt: null,

@@ -42,29 +42,6 @@ describe('the reads of payments', () => {
     })
   })
 
-  it('tell whether a late payment still takes a place that becomes free', async () => {
-    const late = { state: 'held', reason: 'soldOut', block: 99 }
-    await pay('too late', { ...late, tierId: 'basic' })
-    await pay('spent', { ...late, reason: 'supplySpent', tierId: 'basic' })
-    await pay('off sale', { ...late, tierId: 'legacy' })
-    await pay('paid something', { ...late, from: walletOf(61), tierId: 'basic' })
-    await pay('else', { ...late, reason: 'tierAllowance', tierId: 'basic' })
-    await service.sql`
-      INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-      VALUES (${hashOf('paid')}, ${hashOf('paid')}, ${walletOf(0xfee)}, ${walletOf(61)}, 1, 0, 100, ${hashOf('block 100')}, now())`
-    const waits = async () => {
-      const names = ['too late', 'spent', 'off sale', 'paid something', 'else']
-      service.clock.now += 60_000
-      const answers = await Promise.all(names.map((name) => service.get(`/api/payment/${hashOf(name)}`)))
-      return answers.map(({ json }) => json.waitsForPlace)
-    }
-    assert.deepEqual(await waits(), [true, true, false, false, false])
-    await service.sql`UPDATE cursors SET block_time = block_time + 86_400`
-    assert.deepEqual(await waits(), [false, false, false, false, false])
-    await service.sql`UPDATE cursors SET block_time = block_time - 86_400`
-    await service.sql`DELETE FROM payments WHERE block_number = 99`
-  })
-
   it('include the transaction that refunded a payment', async () => {
     await pay('paid back', { state: 'refunded', reason: 'wrongAmount' })
     await service.sql`

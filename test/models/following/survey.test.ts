@@ -37,10 +37,10 @@ const thing = fc.oneof(
   }),
   fc.record({
     who: fc.constant('factory'),
-    kind: fc.constantFrom<model.Kind>('role', 'hiddenRole', 'mint', 'mint', 'hiddenMint', 'withdrawFails'),
+    kind: fc.constantFrom<model.Kind>(...model.LOGGED, 'hiddenRole', 'mint', 'hiddenMint', 'withdrawFails'),
   }),
 )
-const height = fc.integer({ min: 5, max: 56 })
+const height = fc.oneof(fc.integer({ min: 5, max: 56 }), fc.constantFrom(9, 10, 11, 20, 21, 22, 49, 50, 51))
 const often = <T>(usual: T, ...rare: T[]) =>
   fc.constantFrom<T>(...Array.from({ length: 4 + 5 * rare.length }, () => usual), ...rare)
 const drawn = fc.record({
@@ -51,16 +51,25 @@ const drawn = fc.record({
   }),
   hasSecond: fc.constantFrom(true, true, false),
   nonce: often(3, 0),
+  /** Its first transaction, if it had sent nothing; null: it has no such. */
+  sendsFirst: fc.constantFrom(null, 11, 20, 21, 40),
   codeFrom: often<number | null>(null, 5, 9, 10, 40),
   final: fc.constantFrom(56, 56, 40, 20, 5, null, 'fails' as const),
-  lacks: often<model.World['lacks']>('nothing', 'logs', 'states', 'blocks', 'parent', 'end'),
+  lacks: often<model.World['lacks']>('nothing', 'logs', 'states', 'laterStates', 'blocks', 'parent', 'end'),
   from: fc.constantFrom(10, 10, 11),
   to: fc.constantFrom(10, 12, 15, 50, 50, 50, 50),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
 const QUIET = {
-  ...{ wallet: { watchedFrom: 0, closed: null }, hasSecond: false, nonce: 3, codeFrom: null, final: 56 },
+  ...{
+    wallet: { watchedFrom: 0, closed: null },
+    hasSecond: false,
+    nonce: 3,
+    sendsFirst: null,
+    codeFrom: null,
+    final: 56,
+  },
   ...({ lacks: 'nothing', from: 10, to: 50 } as const),
 }
 
@@ -68,6 +77,7 @@ function worldOf(given: Drawn): model.World {
   const signer = (name: string): model.Account => ({ name, kind: 'signer', nonce: 1, codeFrom: null })
   const {
     nonce,
+    sendsFirst,
     codeFrom,
     wallet: { watchedFrom, closed },
   } = given
@@ -81,10 +91,17 @@ function worldOf(given: Drawn): model.World {
       { name: 'w1', watchedFrom, closed: closed !== null && closed < watchedFrom ? null : closed },
       ...(given.hasSecond ? [{ name: 'w2', watchedFrom: 0, closed: null }] : []),
     ],
-    things: given.things
+    things: [
+      ...given.things,
+      ...(nonce > 0 || sendsFirst === null
+        ? []
+        : [{ block: sendsFirst, of: { who: 'w1', kind: 'out' as model.Kind } }]),
+    ]
       .toSorted((a, b) => a.block - b.block)
       // No sum of some values is that of others.
-      .map(({ block, of }, index) => ({ ...of, block, index, valueWei: 1_000n << BigInt(index) })),
+      .map(({ block, of }, index) => ({ ...of, block, index, valueWei: 1_000n << BigInt(index) }))
+      // Of a wallet there is.
+      .map((one) => (one.kind === 'roleOfWallet' && !given.hasSecond ? { ...one, kind: 'roleOfNone' } : one)),
     ...{ final: given.final === 'fails' ? null : given.final, lacks: given.lacks },
   }
 }
@@ -114,6 +131,10 @@ function rowsOf({ wallets }: model.World): Rows {
   }
 }
 
+/** The account to which an event gives a role. */
+const namedBy = (kind: model.Kind): string =>
+  kind === 'roleOfNone' ? account(0) : addressOf(kind === 'roleOfWallet' ? 'w2' : 'role')
+
 /** What a block shows of a thing, each with its list. */
 function shownOf(
   world: model.World,
@@ -126,7 +147,7 @@ function shownOf(
     'sent',
     { sender: addressOf(who), to: kind.endsWith('ToFactory') ? FACTORY : account(9) },
   ]
-  const role = { kind: 'ownerAct', name: 'MinterSet', detail: { minter: addressOf('role') } }
+  const role = { kind: 'ownerAct', name: 'MinterSet', detail: { minter: namedBy(kind) } }
   if (kind === 'pays' || kind === 'fails')
     return isWallet ? [['transfers', { ...wallet, succeeded: kind === 'pays' }]] : []
   if (kind.startsWith('out')) {
@@ -136,7 +157,7 @@ function shownOf(
   if (kind === 'sentToFactory' || (kind === 'sent' && signers.includes(addressOf(who)))) return [sent]
   if (kind === 'withdrawFails') return [['failedWithdrawals', {}]]
   const place = { txIndex: 0, logIndex: index }
-  if (kind === 'role' || kind === 'hiddenRole') return [['events', { ...role, ...place }]]
+  if (kind === 'hiddenRole' || kind.startsWith('role')) return [['events', { ...role, ...place }]]
   return kind === 'mint' || kind === 'hiddenMint' ? [['events', { kind: 'nodeMinted', ...place }]] : []
 }
 
@@ -159,16 +180,25 @@ function observed(
   return { watching, blocks: numbers.map((number) => BLOCKS[number] as Block).toReversed(), ...lists } as never
 }
 
-/** Providers that have this world, and what they were asked. */
-function readerOf(world: model.World, asked: number[]) {
+interface Question {
+  number: number
+  accounts: string[]
+}
+
+/** Providers that have this world, and what they were asked: for blocks, and for states. */
+function readerOf(world: model.World, asked: number[], states: Question[][] = []) {
   const { lacks } = world
   const state = (name: string, number: number) => {
     const { changes, ...account } = model.stateAt(world, name, number)
     return { ...account, codeHash: word(1), storageRoot: word(changes) }
   }
   const nameOf = (address: string) => NAMES.find((name) => addressOf(name) === address) ?? 'factory'
-  const accountsAt = async (questions: { number: number; accounts: string[] }[]) => {
-    if (lacks === 'states') return null
+  const accountsAt = async (questions: Question[]) => {
+    const each = questions.flatMap(({ number, accounts }) => accounts.map((one) => `${number} ${one}`))
+    assert.deepEqual(each, [...new Set(each)], 'a state asked for twice')
+    assert.ok(questions.every(({ accounts }) => !accounts.includes(account(0))))
+    states.push(questions)
+    if (lacks === 'states' || (lacks === 'laterStates' && states.length > 1)) return null
     return questions.map(({ number, accounts }) => ({
       block: { ...BLOCKS[number], ...(lacks === 'parent' && { hash: word(8) }) },
       accounts: new Map(accounts.map((one) => [one, state(nameOf(one), number)])),
@@ -176,13 +206,11 @@ function readerOf(world: model.World, asked: number[]) {
   }
   const loggedBlocks = async (from: number, to: number) => {
     if (lacks === 'logs') return null
-    const logged = world.things.filter(
-      ({ kind, block }) => (kind === 'role' || kind === 'mint') && block >= from && block <= to,
-    )
+    const logged = world.things.filter(({ kind, block }) => model.LOGGED.includes(kind) && block >= from && block <= to)
     return [...Map.groupBy(logged, ({ block }) => block)].map(([number, some]) => ({
       ...{
         number,
-        accounts: some.some(({ kind }) => kind === 'role') ? [addressOf('role'), account(0)] : [],
+        accounts: some.flatMap(({ kind }) => (kind === 'mint' ? [] : [namedBy(kind)])),
         logs: [],
       },
       // A mint names the payment before it.
@@ -215,12 +243,21 @@ const listsOf = ({ transfers, outflows, sent, failedWithdrawals, events }: Obser
   [transfers, outflows, sent, failedWithdrawals, events].map((some) => some.map(({ txHash }) => txHash))
 
 async function surveyBy(sql: Sql, world: model.World, given: Drawn, asked: number[]) {
-  const chain = readerOf(world, asked)
+  const states: Question[][] = []
+  const chain = readerOf(world, asked, states)
   const finalized = given.final === 'fails' ? () => Promise.reject(new ChainFault('no answer')) : chain.finalized
   const ctx = { pool: poolWithin(sql), chain: { ...chain, finalized }, contract: { factory: FACTORY } }
   const accounts = { minter: { address: addressOf('minter') }, distributor: null }
   const request = { from: given.from, to: Math.max(given.from, given.to), parent: hashOf(given.from - 1) }
-  return await surveyRange({ ...ctx, ...accounts } as never, request as never)
+  const range = await surveyRange({ ...ctx, ...accounts } as never, request as never)
+  const end = model.lastOf(world, request.from, request.to)
+  const compared = states.slice(1).find((one) => one.at(-1)?.number === end && one.at(-1)?.accounts.includes(FACTORY))
+  if (compared)
+    assert.deepEqual(
+      compared.map(({ number }) => number),
+      model.ends(world, request.from, end),
+    )
+  return range
 }
 
 const met: Record<string, number> = {}

@@ -14,6 +14,8 @@ export type Kind =
   | 'sentToFactory'
   | 'role'
   | 'hiddenRole'
+  | 'roleOfWallet'
+  | 'roleOfNone'
   | 'mint'
   | 'hiddenMint'
   | 'withdrawFails'
@@ -43,11 +45,13 @@ export interface World {
   things: Thing[]
   /** The newest final block; null: none. */
   final: number | null
-  lacks: 'nothing' | 'logs' | 'states' | 'blocks' | 'parent' | 'end'
+  lacks: 'nothing' | 'logs' | 'states' | 'laterStates' | 'blocks' | 'parent' | 'end'
 }
 
 const NONCES: Kind[] = ['out', 'outFails', 'outToFactory', 'hidden', 'sent', 'sentToFactory']
-export const STORES: Kind[] = ['role', 'hiddenRole', 'mint', 'hiddenMint']
+/** What the factory's logs show. */
+export const LOGGED: Kind[] = ['role', 'roleOfWallet', 'roleOfNone', 'mint']
+const STORES: Kind[] = [...LOGGED, 'hiddenRole', 'hiddenMint']
 export const FEE = 3n
 
 /** What a thing does to the balance of its account. */
@@ -86,7 +90,7 @@ export function lastOf({ wallets }: World, from: number, to: number): number {
 /** True if nothing can be surveyed from this block on. */
 export function isUseless(world: World, from: number): boolean {
   const { lacks, final } = world
-  if (lacks === 'logs' || lacks === 'states' || lacks === 'parent') return true
+  if (['logs', 'states', 'laterStates', 'parent'].includes(lacks)) return true
   return watchedAt(world, from).some((name) => {
     const before = stateAt(world, name, from - 1)
     if (before.hasCode) return true
@@ -96,6 +100,18 @@ export function isUseless(world: World, from: number): boolean {
     const later = stateAt(world, name, final)
     return later.nonce === 0 || later.hasCode
   })
+}
+
+/** The blocks, but for the one before the range, at which the factory's storage is compared: the ends of each stretch of blocks without logs, and the last block. */
+export function ends({ things }: World, from: number, to: number): number[] {
+  const isLogged = (number: number) => things.some(({ kind, block }) => block === number && LOGGED.includes(kind))
+  const ends = new Set([to])
+  for (let number = from; number <= to; number++) {
+    if (isLogged(number)) continue
+    if (number > from && isLogged(number - 1)) ends.add(number - 1)
+    if (isLogged(number + 1)) ends.add(number)
+  }
+  return [...ends].toSorted((a, b) => a - b)
 }
 
 /** The things of a range that change something which a survey watches. */

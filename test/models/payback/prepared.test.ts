@@ -9,12 +9,14 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import type { PreparedRefund } from '../../../src/operator/acts/refunds/prepare.ts'
 import { prepareRefund } from '../../../src/operator/acts/refunds/prepare.ts'
-import { prepareAllRefunds } from '../../../src/operator/acts/refunds/prepare-all.ts'
+import { type AllPrepared, prepareAllRefunds } from '../../../src/operator/acts/refunds/prepare-all.ts'
 import { type OneOfMany, prepareRefunds } from '../../../src/operator/acts/refunds/prepare-many.ts'
-import { noticesIn, openTables, recording, type Tables, word } from '../../db/direct-rows.ts'
+import { resultLine } from '../../../src/operator/define-act.ts'
+import { noticesIn, openTables, poolAfter, recording, type Tables, word } from '../../db/direct-rows.ts'
 import { inOrder, plain } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './prepared.ts'
+import { heldLine } from './words.ts'
 import { blockTime, CHAIN_ID, chainOf, drawnWorld, ledgerOf, MINTER, rowsOf, type World } from './world.ts'
 
 let tables: Tables
@@ -33,6 +35,7 @@ const REFUSALS: [RegExp, model.Refused][] = [
   [/Send nothing back/, 'state'],
   [/is no sale/, 'noSale'],
   [/Part of it already/, 'spent'],
+  [/has just found that the ledger was restored/, 'restored'],
 ]
 const WORDS: [RegExp, model.Word][] = [
   [/signed for it can be executed/, 'mint'],
@@ -95,17 +98,18 @@ async function compareRows(sql: Sql, ledger: model.Ledger, note: string | null):
   assert.deepEqual(inOrder(log.map((row) => ({ ...row }))), inOrder(plain(loggedOf(ledger, note)) as never[]))
 }
 
-/** Runs an act on the rows of a ledger, and compares all rows after it. */
+/** Runs an act on the rows of a ledger, and compares all rows after it. `meanwhile`: what another does before the act's first transaction. */
 async function within(
   given: World,
   note: string | null,
   act: (deps: never, ledger: model.Ledger, now: number) => Promise<void>,
+  meanwhile: (sql: Sql) => Promise<unknown> = async () => {},
 ): Promise<void> {
   const ledger = ledgerOf(given)
   await tables.within(rowsOf(given, ledger), async (sql) => {
     const sent: string[] = []
     const deps = {
-      pool: recording(sql, sent),
+      pool: poolAfter(sql, meanwhile, recording(sql, sent)),
       log: silentLog,
       signers: { minter: MINTER, distributor: null },
       ...chainOf(given, ledger),
@@ -127,25 +131,29 @@ const name = fc.oneof(
   fc.constantFrom(word(51), word(53), word(54), '9'),
 )
 const note = fc.constantFrom(null, NOTE)
+const rarely = fc.constantFrom(false, false, true)
+const BECAUSE: Record<string, string> = { unknown: 'notFound', restored: 'notYet' }
 
 test('a payment is held for its refund, and its ether may be sent once no mint of it can land', async () => {
   const met = new Map<string, number>()
-  const compare = async (given: World, payment: string, note: string | null) => {
-    await within(given, note, async (deps, ledger, now) => {
+  const compare = async (given: World, payment: string, isRestored: boolean, note: string | null) => {
+    const compareOne = async (deps: never, ledger: model.Ledger, now: number) => {
       const found = await prepareRefund.unguarded(deps, ACTOR, { payment, reason: note })
       const one = namedIn(ledger, payment)
-      const expected = typeof one === 'string' ? one : model.prepare(ledger, one)
+      const expected = typeof one === 'string' ? one : model.prepare(ledger, one, isRestored)
       const word = typeof expected === 'string' ? expected : expected.says
       met.set(word, (met.get(word) ?? 0) + 1)
       if (isOperatorRefusal(found)) {
         assert.equal(kindOf(REFUSALS, found.message), expected)
-        assert.equal(found.because, expected === 'unknown' ? 'notFound' : 'conflict')
+        assert.equal(found.because, BECAUSE[expected as string] ?? 'conflict')
       } else if (typeof one === 'string' || typeof expected === 'string') assert.fail(`${found.says}, not ${expected}`)
       else assert.deepEqual(answerOf(found, now), expectedAnswer(one, expected))
-    })
+    }
+    const restores = (sql: Sql) => sql`UPDATE ledger_state SET recheck_up_to = coalesce(recheck_up_to, 0) + 1`
+    await within(given, note, compareOne, isRestored ? restores : undefined)
   }
   const first = fc.constantFrom('1', '1', '1', '2', '3', word(51), '9')
-  await fc.assert(fc.asyncProperty(drawnWorld, first, note, compare), { numRuns: cases(100) })
+  await fc.assert(fc.asyncProperty(drawnWorld, first, rarely, note, compare), { numRuns: cases(100) })
   assert.ok(met.size >= 9, JSON.stringify([...met]))
 })
 
@@ -160,11 +168,16 @@ const resultOf = ({ refusal, prepared, ...one }: OneOfMany, now: number) => ({
 })
 
 const sumOf = (some: { valueWei: bigint }[]) => some.reduce((sum, { valueWei }) => sum + valueWei, 0n)
-const transfersOf = (some: { transactions: { to: string; value: string }[]; chainId: string }[]) =>
-  some.flatMap(({ transactions, chainId }) => {
-    assert.equal(chainId, String(CHAIN_ID))
+const transfersOf = (
+  some: { transactions: { to: string; value: string }[]; chainId: string; meta: { name: string } }[],
+) =>
+  some.flatMap(({ transactions, chainId, meta }) => {
+    assert.deepEqual([chainId, meta.name], [String(CHAIN_ID), 'Refunds'])
     return transactions.map(({ to, value }) => ({ to: to.toLowerCase(), valueWei: BigInt(value) }))
   })
+
+const problemsOf = (found: object) =>
+  isOperatorRefusal(found) ? found.problems.map(({ field, code }) => [field, code]) : []
 
 const WHY: [RegExp, string][] = [
   ...REFUSALS,
@@ -174,6 +187,11 @@ const WHY: [RegExp, string][] = [
   [/No payer is proven/, 'nobody'],
   [/has no value/, 'nothing'],
 ]
+/** What a line of a preview tells of one payment: its name or row, and what becomes of it. */
+function linedOf(line: string): string[] {
+  const [, name = '', says = ''] = /^Payment (\S+?)(?: \([^)]*\))?: (.*)$/.exec(line) ?? []
+  return [name, kindOf<string>([...REFUSALS, ...WORDS], says)]
+}
 /** What a preview tells of the ether to send, and of payments in no file. */
 function toldOf(text: string) {
   const now = /^Of it ([\d.]+) ETH may be sent now(?:, in (\d+) files?)?\.$/m.exec(text)
@@ -210,7 +228,14 @@ test('several are prepared each for itself, and one file pays what may be sent, 
       const preview = await prepareRefunds.operation.preview(deps, ACTOR, input)
       const tried = structuredClone(ledger)
       assert.ok(!isOperatorRefusal(preview))
-      assert.deepEqual(toldOf(preview.text), expectedTold(model.prepareEach(tried, named(tried), request), holdOnly))
+      const trial = model.prepareEach(tried, named(tried), request)
+      assert.deepEqual(toldOf(preview.text), expectedTold(trial, holdOnly))
+      const lines = preview.text.split('\n')
+      for (const [n, { payment, refused, answer }] of trial.results.entries())
+        assert.deepEqual(linedOf(lines[n] ?? ''), [
+          String(refused === null ? payment?.id : names[n]),
+          refused ?? answer?.says,
+        ])
       const found = await prepareRefunds.unguarded(deps, ACTOR, input)
       assert.ok(!isOperatorRefusal(found))
       const { results, transfers } = model.prepareEach(ledger, named(ledger), request)
@@ -219,72 +244,87 @@ test('several are prepared each for itself, and one file pays what may be sent, 
         results.map((one, n) => expectedResult(one, names[n] ?? '')),
       )
       assert.equal(found.sendNowWei, sumOf(transfers))
+      const heldCount = results.filter(({ refused }) => refused === null).length
+      assert.equal(
+        resultLine(prepareRefunds.operation, found),
+        `${heldCount} of ${results.length} held for refund. Send ${inEther(sumOf(transfers))} ETH of it now.`,
+      )
+      assert.equal(prepareRefunds.operation.makesFiles(input), !holdOnly)
       assert.deepEqual(transfersOf(found.safeBatch === null ? [] : [found.safeBatch]), holdOnly ? [] : transfers)
     })
   }
   const names = fc.array(name, { minLength: 1, maxLength: 5 })
-  const rarely = fc.constantFrom(false, false, true)
   await fc.assert(fc.asyncProperty(drawnWorld, names, rarely, rarely, note, compare), { numRuns: cases(60) })
 })
+
+const heldOf = ({ results }: model.Outcome) =>
+  results.flatMap(({ payment, refused }) => (payment && refused === null ? [payment] : []))
+
+type SumIs = 'right' | 'wrong' | 'dry'
+const sumField = (sumIs: SumIs, sumWei: bigint) =>
+  sumIs === 'dry' ? { dryRun: true } : { sumWei: String(sumIs === 'wrong' ? sumWei + 1n : sumWei) }
+
+function compareAnswer(
+  found: AllPrepared,
+  { rows, outcome, isDry, now }: { rows: model.Payment[]; outcome: model.Outcome; isDry: boolean; now: number },
+): void {
+  const { results, safeBatches, ...rest } = found
+  assert.deepEqual(
+    results.map((one) => resultOf(one, now)),
+    outcome.results.map((one, n) => expectedResult(one, String(rows[n]?.id))),
+  )
+  const held = heldOf(outcome)
+  const times = held.map((one) => blockTime(one)).toSorted((a, b) => a - b)
+  assert.deepEqual(rest, {
+    ...{ dryRun: isDry, count: held.length, sumWei: sumOf(held), remaining: 0 },
+    ...{ oldestAt: isoOf(times[0] ?? null), newestAt: isoOf(times.at(-1) ?? null) },
+    ...{ sendNowWei: sumOf(outcome.transfers), fileCount: outcome.transfers.length === 0 ? 0 : 1 },
+  })
+  assert.deepEqual(transfersOf(safeBatches), isDry ? [] : outcome.transfers)
+  const [oldest = null, newest = null] = [times[0], times.at(-1)]
+  const line = heldLine({ ...found, isDry: isDry, oldest, newest })
+  assert.ok(resultLine(prepareAllRefunds.operation, found).startsWith(`${line} `), line)
+}
 
 test('all that are held for a reason are prepared, if their sum is still what a preview showed', async () => {
   const compare = async (
     given: World,
     again: boolean,
     late: number,
-    sumIs: 'right' | 'wrong' | 'dry',
+    sumIs: SumIs,
+    isDismissed: boolean,
     note: string | null,
   ) => {
     const before = 1_800 * 150 + late
-    await within(given, note, async (deps, ledger, now) => {
+    let dismissed: number | null = null
+    const meanwhile = async (sql: Sql) =>
+      dismissed === null ? null : await sql`UPDATE payments SET state = 'dismissed' WHERE id = ${dismissed}`
+    const compareAll = async (deps: never, ledger: model.Ledger, now: number) => {
       const asked = { heldFor: 'soldOut', before, again }
       const request = { ...asked, holdOnly: false }
-      const takes = (one: model.Ledger) => model.heldBefore(one.payments, asked, blockTime)
+      const rows = model.heldBefore(ledger.payments, asked, blockTime)
+      const named = (one: model.Ledger) =>
+        rows.map(({ id }) => ({ payment: one.payments.find((other) => other.id === id) ?? ('unknown' as const) }))
+      // It keeps its reason.
+      const gone = isDismissed ? rows.find(({ reason }) => reason === 'soldOut') : undefined
+      dismissed = gone?.id ?? null
+      if (gone) gone.state = 'dismissed'
       const tried = structuredClone(ledger)
-      const trial = model.prepareEach(
-        tried,
-        takes(tried).map((payment) => ({ payment })),
-        request,
-        false,
-      )
-      const heldOf = ({ results }: model.Outcome) =>
-        results.flatMap(({ payment, refused }) => (payment && refused === null ? [payment] : []))
-      const sumWei = sumOf(heldOf(trial)) + (sumIs === 'wrong' ? 1n : 0n)
-      const input = {
-        ...asked,
-        before: String(before),
-        reason: note,
-        ...(sumIs === 'dry' ? { dryRun: true } : { sumWei: String(sumWei) }),
-      }
+      const trial = model.prepareEach(tried, named(tried), request, false)
+      const input = { ...asked, before: String(before), reason: note, ...sumField(sumIs, sumOf(heldOf(trial))) }
+      assert.ok(prepareAllRefunds.operation.makesFiles(input))
+      const unsummed = await prepareAllRefunds.unguarded(deps, ACTOR, { ...asked, before: String(before) })
+      assert.deepEqual(problemsOf(unsummed), [['sumWei', 'missing']])
       const found = await prepareAllRefunds.unguarded(deps, ACTOR, input)
-      assert.equal(isOperatorRefusal(found), sumIs === 'wrong')
+      assert.deepEqual(problemsOf(found), sumIs === 'wrong' ? [[null, 'conflict']] : [])
       if (isOperatorRefusal(found)) return
-      const rows = takes(ledger)
-      const outcome =
-        sumIs === 'dry'
-          ? trial
-          : model.prepareEach(
-              ledger,
-              rows.map((payment) => ({ payment })),
-              request,
-            )
-      const { results, safeBatches, ...rest } = found
-      assert.deepEqual(
-        results.map((one) => resultOf(one, now)),
-        outcome.results.map((one) => expectedResult(one, String(one.payment?.id))),
-      )
-      const held = heldOf(outcome)
-      const times = held.map((one) => blockTime(one)).toSorted((a, b) => a - b)
-      assert.deepEqual(rest, {
-        ...{ dryRun: sumIs === 'dry', count: held.length, sumWei: sumOf(held), remaining: 0 },
-        ...{ oldestAt: isoOf(times[0] ?? null), newestAt: isoOf(times.at(-1) ?? null) },
-        ...{ sendNowWei: sumOf(outcome.transfers), fileCount: outcome.transfers.length === 0 ? 0 : 1 },
-      })
-      assert.deepEqual(transfersOf(safeBatches), sumIs === 'dry' ? [] : outcome.transfers)
-    })
+      const outcome = sumIs === 'dry' ? trial : model.prepareEach(ledger, named(ledger), request)
+      compareAnswer(found, { rows, outcome, isDry: sumIs === 'dry', now })
+    }
+    await within(given, note, compareAll, meanwhile)
   }
   const late = fc.constantFrom(-1_800, 0, 1, 9_000)
-  const sumIs = fc.constantFrom<'right' | 'wrong' | 'dry'>('right', 'right', 'right', 'wrong', 'dry')
-  const property = fc.asyncProperty(drawnWorld, fc.constantFrom(false, false, true), late, sumIs, note, compare)
+  const sumIs = fc.constantFrom<SumIs>('right', 'right', 'right', 'wrong', 'dry')
+  const property = fc.asyncProperty(drawnWorld, rarely, late, sumIs, rarely, note, compare)
   await fc.assert(property, { numRuns: cases(80) })
 })

@@ -54,7 +54,7 @@ export interface Ledger {
   /** That only one provider tells of a payment was told of this block. */
   unproven: number | null
 }
-export type Refused = 'unknown' | 'several' | 'otherReason' | 'expelled' | 'state' | 'noSale' | 'spent'
+export type Refused = 'unknown' | 'several' | 'otherReason' | 'expelled' | 'state' | 'noSale' | 'spent' | 'restored'
 export type Word = 'waits' | 'mint' | 'block' | 'payer' | 'send' | 'filed'
 export interface Answer {
   says: Word
@@ -131,7 +131,9 @@ export function ask(ledger: Ledger, one: Payment): void {
   else ledger.unproven ??= one.block
 }
 
-export function prepare(ledger: Ledger, one: Payment): Refused | Answer {
+/** `isRestored`: the ledger was found to be restored while the act began. */
+export function prepare(ledger: Ledger, one: Payment, isRestored: boolean): Refused | Answer {
+  if (isRestored) return refusal(one, ledger, null) ?? 'restored'
   const why = hold(ledger, one, null)
   if (why !== null) return why
   ask(ledger, one)

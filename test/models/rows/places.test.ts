@@ -76,6 +76,46 @@ test('the judge, the acts, the API and the metrics count sold and reserved by th
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
 })
 
+/** A connection on which another instance accepts this payment once the undecided ones are read. */
+function acceptingMeanwhile(sql: Sql, id: number): Sql {
+  let count = 0
+  return new Proxy(sql, {
+    apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+      const query = () => Reflect.apply(target as never, self, args)
+      if (!args[0].join('').includes('AS gone') || count++ > 0) return query()
+      const accept = sql`
+        UPDATE payments SET (state, outbox_id, tier_id, tier_version) = (SELECT 'accepted', NULL::bigint, tier_id, version FROM tiers ORDER BY tier_id, version LIMIT 1)
+        WHERE id = ${id}`
+      return accept.then(query)
+    },
+  })
+}
+
+test('a payment that is accepted while places are counted is counted once', async () => {
+  const met = { undecided: 0 }
+  const compareMeanwhile = async (given: Drawn, pick: number) => {
+    const ledger = ledgerOf(given)
+    const n = pick % Math.max(1, ledger.payments.length)
+    const one = ledger.payments[n]
+    fc.pre(one?.state === 'seen' && ledger.sale.versions.length > 0)
+    const [first] = ledger.sale.versions.map(({ tierId }) => tierId).toSorted()
+    const payments = ledger.payments.map((other) => {
+      return other === one ? { ...other, state: 'accepted' as const, tierId: first ?? null } : other
+    })
+    const after = { ...ledger, payments }
+    await tables.within(rowsOf(ledger), async (sql) => {
+      const counted = await countPlaces(acceptingMeanwhile(sql, 100 + n))
+      for (const tierId of new Set(ledger.sale.versions.map((version) => version.tierId))) {
+        const found = counted.get(tierNo(tierId))
+        assert.deepEqual([found?.sold, found?.reserved], [soldOf(after, tierId), reservationsOf(after, tierId).length])
+        met.undecided += reservationsOf(after, tierId).length
+      }
+    })
+  }
+  await fc.assert(fc.asyncProperty(drawn, fc.nat(9), compareMeanwhile), { numRuns: cases(40) })
+  assert.ok(met.undecided > 0)
+})
+
 test('the places that a wallet has used are its nodes and all its payments under way, one by one', async () => {
   const compareUse = async (given: Drawn) => {
     const ledger = ledgerOf(given)

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Pool, Sql } from '../../../src/db/core/sql.ts'
-import { readSupplies } from '../../../src/db/payments/supply.ts'
+import { readSoldOut, readSupplies, readTiersNow, readTiersWithRoom } from '../../../src/db/payments/supply.ts'
 import { readTiers } from '../../../src/db/reads/public-api.ts'
+import { readTierVersions } from '../../../src/db/sale/tiers.ts'
 import { isRefusal } from '../../../src/http/refusals.ts'
 import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
@@ -12,7 +13,7 @@ import { withoutChain } from '../../http/edge/no-chain.ts'
 import { cases } from '../../support/property.ts'
 import { drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
 import type { Ledger } from './places.ts'
-import { type Face, quoteOf, type Shop, supplyLeft, tierIdsOf, tierOf } from './tiers.ts'
+import { type Face, hasRoom, quoteOf, type Shop, supplyLeft, tierIdsOf, tierNow, tierOf } from './tiers.ts'
 
 let tables: Tables
 before(async () => {
@@ -163,6 +164,33 @@ async function quoteBy(sql: Sql, { quoteTier }: Shop, tier: string | null) {
   return { status: 200, ...(answer as object) }
 }
 
+/** What checks, metrics and the judge's queue see of the tiers. */
+async function compareNow(sql: Sql, shop: Shop): Promise<void> {
+  const ids = tierIdsOf(shop)
+  assert.deepEqual(
+    [...(await readTiersNow(sql))].map((row) => ({ ...row })),
+    ids.map((id) => tierNow(shop, id)),
+  )
+  const soldOut = ids.filter((id) => tierOf(shop, id).remaining === 0)
+  assert.deepEqual((await readSoldOut(sql)).toSorted(), soldOut.toSorted())
+  const withRoom = await readTiersWithRoom(sql, await readTierVersions(sql))
+  assert.deepEqual(
+    withRoom.toSorted(),
+    ids
+      .filter((id) => hasRoom(shop, id))
+      .map(tierNo)
+      .toSorted(),
+  )
+  // Before the first block is followed.
+  await sql`DELETE FROM cursors`
+  const before = (await readTiersNow(sql)).map(({ tierId, sold }) => ({ tierId, sold }))
+  assert.deepEqual(
+    before,
+    ids.map((id) => ({ tierId: id, sold: tierNow(shop, id).sold })),
+  )
+  await sql`INSERT INTO cursors ${sql({ name: 'follow', block_time: shop.head.time, ...inBlock(shop.head.number) })}`
+}
+
 test('each tier is shown in its present state, and quoted while it sells', async () => {
   const seen: Record<string, number> = {}
   const see = (...names: string[]) => {
@@ -181,6 +209,7 @@ test('each tier is shown in its present state, and quoted while it sells', async
         new Map(supplies),
         'what the judge goes by',
       )
+      await compareNow(sql, shop)
       for (const { state, enforcedBy, openTo, credit } of tiers)
         see(state, enforcedBy.supply, openTo, credit === null ? 'uncredited' : 'credited')
       for (const asked of [null, given.named]) {

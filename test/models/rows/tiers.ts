@@ -111,6 +111,19 @@ function creditOf({ terms, head }: Shop, payoutBps: number) {
   return { minWei, maxWei, intervalSec: inForce.intervalSec }
 }
 
+/** A tier as people and checks see it: by its latest version, with the contract's cap beside the ledger's own limit. */
+export function tierNow(shop: Shop, tierId: string) {
+  const { onSale, supply } = latestOf(shop, tierId)
+  const { state, sold, reserved } = tierOf(shop, tierId)
+  return { tierId, onSale, state, sold, reserved, supply, cap: capOf(shop, tierId) }
+}
+
+/** Whether a decision made now may take another place of the tier. */
+export function hasRoom(shop: Shop, tierId: string): boolean {
+  const most = supplyLeft(shop, tierId)
+  return most === null || soldOf(shop.ledger, tierId) < most
+}
+
 export function tierOf(shop: Shop, tierId: string) {
   const latest = latestOf(shop, tierId)
   const { label, payoutBps, holdingToken, holdingSymbol, holdingDecimals } = faceOf(shop, tierId)

@@ -48,6 +48,8 @@ const decision = fc.record({
 const drawnPayment = fc.record({
   ...{ from: buyer, wallet: fc.constantFrom(...WALLETS, account(1), account(1)) },
   valueWei: fc.constantFrom(10n, 10n, 10n, 20n, 20n, 20n, 30n, 11n),
+  /** In which tier a payment of no tier's price was released. */
+  otherTier: fc.constantFrom(2, 3),
   ...{ block: fc.constantFrom(10, 11, 12), txIndex: fc.nat(3), innerIndex: fc.constantFrom(0, 0, 1) },
   state: fc.constantFrom('seen' as const, 'seen' as const, 'seen' as const, 'held' as const, 'accepted' as const),
   succeeded: fc.constantFrom(true, true, true, true, false),
@@ -59,7 +61,7 @@ const drawnPayment = fc.record({
   isInPage: fc.constantFrom(true, true, true, false),
   outcome: fc.constantFrom<Outcome>(...OUTCOMES),
 })
-const drawn = fc.record({
+const drawnLedger = fc.record({
   payments: fc.uniqueArray(drawnPayment, {
     selector: ({ block, txIndex, innerIndex }) => `${block} ${txIndex} ${innerIndex}`,
     minLength: 3,
@@ -81,6 +83,8 @@ const drawn = fc.record({
   ),
   isStale: fc.constantFrom(true, true, false),
   isLastOnSale: fc.boolean(),
+  /** Whether the last tier is a step behind the step. */
+  isLadder: fc.boolean(),
   caps: fc.tuple(
     fc.constantFrom(null, null, null, 1, 2),
     fc.constantFrom(null, null, 2),
@@ -103,9 +107,18 @@ const drawn = fc.record({
   ...{ walletMax: fc.constantFrom(1, 5), recheckUpTo: fc.constantFrom(null, null, 10, 11) },
   ...{ canAgree: fc.boolean(), trustsProvider: fc.boolean(), followed: fc.constantFrom(HEIGHT, HEIGHT, HEIGHT + 1) },
 })
-type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
+type Drawn = typeof drawnLedger extends fc.Arbitrary<infer T> ? T : never
+/** One in three has only payments for two steps, of which none is open. */
+const drawn = fc.tuple(drawnLedger, fc.constantFrom(false, false, true)).map(([ledger, isClimb]): Drawn => {
+  if (!isClimb) return ledger
+  const payments = ledger.payments.map((one) => ({
+    ...one,
+    valueWei: one.valueWei > 10n ? (30n as const) : (20n as const),
+  }))
+  return { ...ledger, payments, isLadder: true, isLastOnSale: true, opened: null, opensIn: null }
+})
 
-function versionsOf({ supply, list, later, opensIn, isLastOnSale, ages }: Drawn): Version[] {
+function versionsOf({ supply, list, later, opensIn, isLastOnSale, isLadder, ages }: Drawn): Version[] {
   const [times, common] = [
     ages.map((age) => NOW - age),
     { maxPerWallet: 9, holdingWei: 0n, onSale: true, graceSec: 0, opensAt: null, closesAt: null, opensAfter: null },
@@ -122,7 +135,10 @@ function versionsOf({ supply, list, later, opensIn, isLastOnSale, ages }: Drawn)
       opensAfter: 't0',
       opensAt: opensIn === null ? null : edge,
     },
-    { ...first, tierId: 't2', priceWei: 30n, supply: supply[2], onSale: isLastOnSale },
+    {
+      ...{ ...first, tierId: 't2', priceWei: 30n, supply: supply[2], onSale: isLastOnSale },
+      opensAfter: isLadder ? 't1' : null,
+    },
   ]
   const { supply: next = null, list: allowlist = null, graceSec = 0 } = later ?? {}
   const second = { ...first, tierId: 't0', priceWei: 10n, supply: next, allowlist, graceSec }
@@ -132,8 +148,8 @@ function versionsOf({ supply, list, later, opensIn, isLastOnSale, ages }: Drawn)
 function ledgerOf(given: Drawn): model.Ledger {
   const versions = versionsOf(given)
   const openings = given.opened === null ? [] : [{ tierId: 't1', opensAfter: 't0', ...given.opened }]
-  const payments = given.payments.map(({ outcome: _, ...one }, n): model.Payment => {
-    const tierNo = one.state === 'seen' ? null : one.valueWei === 11n ? 3 : Number(one.valueWei) / 10
+  const payments = given.payments.map(({ outcome: _, otherTier, ...one }, n): model.Payment => {
+    const tierNo = one.state === 'seen' ? null : one.valueWei === 11n ? otherTier : Number(one.valueWei) / 10
     const isInPage = one.isInPage && one.state !== 'accepted'
     const changed = one.state === 'accepted' || (one.state === 'seen' && one.changed === 'reason') ? null : one.changed
     return { ...one, id: 1 + n, tierNo, time: NOW - (given.ages[one.block - 10] ?? 0), isInPage, changed }

@@ -1,10 +1,11 @@
-// Agreement of providers: src/chain/evidence/agreed.ts and state/agreement.ts, over one to four providers that agree, lie, are silent or tied, and the search for a
-// block by its time agree with the second reading.
+// Agreement of providers: src/chain/evidence/agreed.ts and state/agreement.ts, over one to four providers that agree, lie, are silent or tied, and a
+// signer’s balance and the search for a block by its time agree with the second reading.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { agreedReads } from '../../../src/chain/evidence/agreed.ts'
 import { agreedHashes } from '../../../src/chain/evidence/state/agreement.ts'
+import { createSignerAccount } from '../../../src/chain/send/signer-account.ts'
 import { ChainFault, ProofFault } from '../../../src/ports/faults.ts'
 import { word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -145,4 +146,25 @@ test('two agreeing providers find the first block at a time, however uneven the 
       assert.equal(found?.parent?.number ?? null, expected.number === 0 ? null : expected.number - 1)
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
+})
+
+test('a signer has what the provider that reports most says', async () => {
+  const balances = fc.array(fc.constantFrom(0n, 1n, 5n, 5n, 6n, 10n ** 24n, null), { minLength: 1, maxLength: 4 })
+  const compare = async (each: (bigint | null)[]) => {
+    const asking = (wei: bigint | null) => ({
+      request: async (method: string) => {
+        assert.equal(method, 'eth_getBalance')
+        if (wei === null) throw new ChainFault('no answer')
+        return `0x${wei.toString(16)}`
+      },
+    })
+    // The usual order begins with the first provider that answers.
+    const rpc = { ...asking(each.find((one) => one !== null) ?? null), providers: each.map(asking) }
+    const signer = { address: word(1) }
+    const { balance } = createSignerAccount({ rpc, signer, chainId: 1, factory: word(2) } as never)
+    const expected = model.most(each)
+    if (expected === null) await assert.rejects(balance(), /no answer/)
+    else assert.equal(await balance(), expected)
+  }
+  await fc.assert(fc.asyncProperty(balances, compare), { numRuns: cases(100) })
 })

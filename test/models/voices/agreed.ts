@@ -65,3 +65,13 @@ export interface Block {
 /** The first block at or after a time. */
 export const firstAt = (blocks: Block[], time: number, notAfter: number): Block | null =>
   blocks.find((one) => one.number <= notAfter && one.time >= time) ?? null
+
+/** The highest of the answers: the chain refuses what an account cannot pay, so a low figure must stop nothing. Null if no provider answers. */
+export function most(answers: readonly (bigint | null)[]): bigint | null {
+  let highest: bigint | null = null
+  for (const answer of answers) {
+    if (answer === null) continue
+    if (highest === null || answer > highest) highest = answer
+  }
+  return highest
+}

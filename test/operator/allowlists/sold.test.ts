@@ -53,26 +53,6 @@ const evidenceOf = async (txHash: Hash) => {
   return { allowlist, allocation, used }
 }
 
-test('a wallet buys what its list allows, in chain order, and an unlisted one nothing', async () => {
-  const root = await list({ 5: 2, 6: 1 })
-  const { tierId, priceWei } = await tierFor(root)
-  const sent = await pay(priceWei, [5, 7, 5, 6, 5, 6])
-  const [accepted, late] = [`accepted`, `held notListed`]
-  assert.deepEqual(
-    (await stand(sent)).map((one) => one.replace(` ${tierId}`, '')),
-    [accepted, late, accepted, accepted, late, late],
-  )
-  const evidence = await Promise.all(sent.map(evidenceOf))
-  assert.deepEqual(evidence, [
-    { allowlist: root, allocation: 2, used: 0 },
-    { allowlist: root, allocation: 0, used: 0 },
-    { allowlist: root, allocation: 2, used: 1 },
-    { allowlist: root, allocation: 1, used: 0 },
-    { allowlist: root, allocation: 2, used: 2 },
-    { allowlist: root, allocation: 1, used: 1 },
-  ])
-})
-
 test('an allocation stays used by its node, and becomes free if a payment becomes none', async () => {
   const { priceWei } = await tierFor(await list({ 8: 1, 9: 1 }))
   const [bought] = await pay(priceWei, [8])
@@ -86,39 +66,6 @@ test('an allocation stays used by its node, and becomes free if a payment become
   const prepared = await desk.post(`payments/${first}/refund/prepare`, {})
   assert.equal(prepared.status, 200, prepared.text)
   assert.match((await stand(await pay(priceWei, [9]))).join(), /^accepted/)
-})
-
-test('in the grace after a new list a wallet has the larger of both allocations, never the sum', async () => {
-  const before = await list({ 11: 2, 12: 1, 13: 1 })
-  const { tierId, priceWei } = await tierFor(before, { graceSec: 600 })
-  const next = await list({ 11: 1, 12: 3 })
-  assert.equal((await desk.post(`tiers/${tierId}`, { allowlist: next, graceSec: 600 })).status, 200)
-  await world.chain.mine()
-  const sent = await pay(priceWei, [11, 11, 11, 12, 12, 12, 12, 13, 14])
-  const isSold = (await stand(sent)).map((one) => one.startsWith('accepted'))
-  assert.deepEqual(isSold, [true, true, false, true, true, true, false, true, false])
-  assert.deepEqual(await evidenceOf(sent[1] ?? '0x'), { allowlist: before, allocation: 2, used: 1 })
-  assert.deepEqual(await evidenceOf(sent[3] ?? '0x'), { allowlist: next, allocation: 3, used: 0 })
-  await world.chain.mine(1, 700)
-  assert.match((await stand(await pay(priceWei, [13]))).join(), /^held notListed/)
-})
-
-test('a released payment counts as used, and needs no allocation', async () => {
-  const { priceWei } = await tierFor(await list({ 5: 2 }))
-  const [stranger, ...sent] = await pay(priceWei, [6, 5])
-  assert.match(await standingOf(world, stranger ?? '0x'), /^held notListed/)
-  const released = await desk.post(`payments/${stranger}/release`, {})
-  assert.equal(released.json.status, 'accepted', released.text)
-  assert.match((await stand(sent)).join(), /^accepted/)
-  const [second, third] = await pay(priceWei, [5, 5])
-  assert.deepEqual(
-    [(await standingOf(world, second ?? '0x')).split(' ')[0], (await standingOf(world, third ?? '0x')).split(' ')[0]],
-    ['accepted', 'held'],
-  )
-  assert.equal((await desk.post(`payments/${third}/release`, {})).status, 200)
-  assert.deepEqual(await evidenceOf(second ?? '0x'), { ...(await evidenceOf(second ?? '0x')), used: 1 })
-  const [fourth] = await pay(priceWei, [5])
-  assert.equal((await evidenceOf(fourth ?? '0x')).used, 3)
 })
 
 test('tiers show the list, can-buy a wallet’s allocation and use, and the judge agrees', async () => {

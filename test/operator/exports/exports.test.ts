@@ -232,22 +232,6 @@ describe("an owner's export", () => {
     assert.match(first ?? '', /^credit,.*,1234567890123456789012,1234\.567890123456789012,/)
     await pool`UPDATE turns SET amount_wei = ${AMOUNT.toString()} WHERE round = 600`
   })
-
-  it('gives a node its holder of the time', async () => {
-    const other = `0x${'b2'.repeat(20)}`
-    // Node 1 was sold in block 510, which has a round as well, so that round is the buyer's.
-    await pool`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
-      VALUES (510, 7, 1, ${OWNER}, ${other}, ${`0x${'1'.repeat(64)}`}, ${`0x${'2'.repeat(64)}`})`
-    const count = async (address: string) => {
-      const file = await exportOwner(deps, { address, from: '500', to: '520' })
-      if (isOperatorRefusal(file)) return assert.fail(file.message)
-      const lines = await readAll(file)
-      return lines.filter((line) => line.startsWith('credit') && line.split(',')[2] === '1').length
-    }
-    assert.equal(await count(OWNER), 10)
-    assert.equal(await count(other), 11)
-    await pool`DELETE FROM node_transfers WHERE block_number = 510`
-  })
 })
 
 it('reads the credits in an index’s order, without a sort or a scan of a large table', async () => {

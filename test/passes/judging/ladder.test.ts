@@ -1,4 +1,4 @@
-// The steps of a ladder, as payments for them are judged: before and behind the payment that opens one, and while it may yet open.
+// The steps of a ladder that open late, and while undecided payments may yet open one.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { wei } from '../../../src/domain/units.ts'
@@ -30,35 +30,7 @@ const ladder = async () => {
   await world.settle()
 }
 
-for (const page of [1, 2, 500])
-  test(`a step sells behind the payment that takes the last place before it, pages of ${page}`, async () => {
-    const [step, before] = [STEP, PLACES].map((valueWei) => (n: number) => ({ from: payer(n), valueWei }))
-    assert.ok(step && before)
-    await enterPayments(world, [step(5), before(1), step(4), before(2), step(2), before(4)])
-    await judgePages(world, page)
-    assert.equal(await statesOf(world), 'hahaah')
-  })
-
-test('who pays too early for a step may still take the last place before it', async () => {
-  await enterPayments(
-    world,
-    [STEP, PLACES, PLACES, STEP].map((valueWei) => ({ from: payer(3), valueWei })),
-  )
-  await judgePages(world, 500)
-  assert.equal(await statesOf(world), 'haaa')
-})
-
-test('several steps open in one block, each behind the last place before it', async () => {
-  const last = STEP + 1n
-  await world.pool`UPDATE tiers SET supply = 1 WHERE tier_id = 'step'`
-  const paid = [last, PLACES, STEP, PLACES, last, STEP, last].map((valueWei, n) => ({ from: payer(1 + n), valueWei }))
-  await enterPayments(world, paid)
-  await judgePages(world, 1)
-  assert.equal(await statesOf(world), 'hahahaa')
-  await world.pool`UPDATE tiers SET supply = NULL WHERE tier_id = 'step'`
-})
-
-test('a step opens behind that payment, even if the service judges it hours later', async () => {
+test('a step opens behind the last place before it, even if the service judges that hours later', async () => {
   await enterPayments(
     world,
     [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
@@ -66,18 +38,6 @@ test('a step opens behind that payment, even if the service judges it hours late
   await world.pool`UPDATE payments SET block_time = block_time - interval '2 hours'`
   await judgePages(world, 500)
   assert.equal(await statesOf(world), 'aaa')
-})
-
-test('a step opens at the block of the last place’s payment, even if that is judged later', async () => {
-  await enterPayments(
-    world,
-    [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
-  )
-  await world.pool`UPDATE payments SET block_number = block_number - 1`
-  await judgePages(world, 500)
-  assert.equal(await statesOf(world), 'aaa')
-  const opened = await world.pool`SELECT FROM tier_openings o JOIN payments p ON p.block_number = o.from_block`
-  assert.equal(opened.count, 3)
 })
 
 test('a step that opens late sells to payers since its block, and to no others', async () => {
@@ -104,19 +64,6 @@ test('a step that opens late sells to payers since its block, and to no others',
   await judgePages(world, 500)
   assert.equal(await statesOf(world), 'daaaaahhh')
   await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
-})
-
-test('a payment for a step before it opens is held', async () => {
-  await enterPayments(
-    world,
-    [1, 4].map((n) => ({ from: payer(n), valueWei: n === 1 ? PLACES : STEP })),
-  )
-  await judgePages(world, 500)
-  const rows = await world.pool`SELECT state, reason FROM payments ORDER BY tx_index`
-  assert.deepEqual(
-    rows.map(({ state, reason }) => `${state} ${reason}`),
-    ['accepted null', 'held notOpenYet'],
-  )
 })
 
 for (const [fate, expected] of [

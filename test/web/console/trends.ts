@@ -19,6 +19,8 @@ export function testTrends(opened: ConsoleUnderTest): void {
     const tile = (text: RegExp) => page.locator('.tile').filter({ hasText: text }).waitFor()
     const hash = await wallet(6, wellKnown).pay(wellKnown.paymentAddress, HELD_WEI)
     const { totalSalesWei } = await service.get<{ totalSalesWei: string }>('/api/stats')
+    await go('Overview')
+    await page.getByText(/^1 payment is held, paid (now|\d+ \w+ ago)$/).waitFor()
     await go('Trends')
     await page.getByText('Payments count at the time of their block, in their present state.').waitFor()
     await page.getByLabel('90 days').check()

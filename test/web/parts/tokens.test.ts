@@ -6,7 +6,7 @@ import { test } from 'node:test'
 const STYLES = new URL('../../../web/src/styles/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, STYLES), 'utf8').replace(/\/\*.*?\*\//gs, '')
 const tokens = read('tokens.css')
-const others = readdirSync(STYLES).filter((name) => name !== 'tokens.css')
+const others = [...readdirSync(STYLES).filter((name) => name !== 'tokens.css'), '../../public/document.css']
 
 const RULES: readonly (readonly [what: string, wrong: RegExp])[] = [
   ['a colour', /#[0-9a-f]{3,8}\b|\brgba?\(|\bhsl|\boklch\(/i],

@@ -8,6 +8,7 @@ import { Empty } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
 import { leave, onShutOut, ownKey, useAdmin } from './admin.ts'
 import { Door } from './door.tsx'
+import { SetHeading } from './heading.ts'
 import { Audit } from './ledger/audit.tsx'
 import { Books } from './ledger/books.tsx'
 import { Keys } from './ledger/keys.tsx'
@@ -76,6 +77,7 @@ export function Console() {
 
 function Inside({ section, onLeave }: { section: Section; onLeave: () => void }) {
   const [name, Shown] = SECTIONS[section]
+  const [heading, setHeading] = useState<string | null>(null)
   const { name: site } = useSite()
   const needs = section === 'keys' ? 'operate' : 'read'
   // Runs after the page's own effect, which sets the console's general title.
@@ -87,11 +89,13 @@ function Inside({ section, onLeave }: { section: Section; onLeave: () => void })
       <Whose onLeave={onLeave} />
       <Side section={section} />
       <div className="work">
-        <Page key={section} title="Operator console" heading={name}>
+        <Page key={section} title="Operator console" heading={heading ?? name}>
           {ownKey()?.scopes.includes(needs) ? (
-            <Acts>
-              <Shown />
-            </Acts>
+            <SetHeading value={setHeading}>
+              <Acts>
+                <Shown />
+              </Acts>
+            </SetHeading>
           ) : (
             <Empty title={`Your key lacks “${needs}”.`}>
               <p>Ask another operator for a key that has it.</p>

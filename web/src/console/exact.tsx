@@ -1,4 +1,5 @@
 // Amounts for the operator: ether as everywhere, with the wei at hand.
+import { shortEther, zerosAfter } from '../format.ts'
 import { Amount } from '../ui/facts.tsx'
 
 /** An amount, with its wei on hover. `null` means "could not be checked". */
@@ -7,6 +8,16 @@ export function Exact({ wei, aligned = false }: { wei: bigint | null; aligned?: 
   return (
     <span title={`${wei} wei`}>
       <Amount wei={wei} plain aligned={aligned} />
+    </span>
+  )
+}
+
+/** An amount in a line that opens at a press, and so is no button itself. */
+export function Aligned({ wei }: { wei: bigint }) {
+  const short = shortEther(wei)
+  return (
+    <span className="amount" title={`${wei} wei`}>
+      <span data-zeros={zerosAfter(short)}>{short}</span> ETH
     </span>
   )
 }

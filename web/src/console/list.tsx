@@ -10,6 +10,7 @@ import { Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import type { Read, ReadRoute } from './admin.ts'
 import { Exact } from './exact.tsx'
+import { Lines } from './lines.tsx'
 import { Choice, PAGE, Pager, usePages } from './pager.tsx'
 import { Pairs } from './record.tsx'
 import { inWords, NONE } from './values.ts'
@@ -28,6 +29,10 @@ interface Ways<Row> {
   hides?: readonly (keyof Row)[]
   /** Fields that a phone leaves out. */
   onlyWide?: readonly (keyof Row)[]
+  /** Fields that come before the others: what a row is about. */
+  leads?: readonly (keyof Row)[]
+  /** Fields that lines leave out if all rows have the same. */
+  ifDiffers?: readonly (keyof Row)[]
   /** The colours of states that differ from the usual ones. */
   tones?: Readonly<Record<string, Tone>>
   /** The acts for a row. */
@@ -88,9 +93,13 @@ function textOf(value: unknown): ReactNode {
 /** Columns of a table, from their declarations. */
 export function columnsOf<Row extends object>(
   declarations: readonly Declared[],
-  { cells = {}, hides = [], onlyWide = [], tones = {}, decide }: Ways<Row> = {},
+  { cells = {}, hides = [], onlyWide = [], leads = [], ifDiffers = [], tones = {}, decide }: Ways<Row> = {},
 ): readonly Column<Row>[] {
-  const visible = declarations.map(columnOf).filter(({ field }) => !hides.includes(field as keyof Row))
+  const isLast = ({ field }: { field: string }) => Number(!leads.includes(field as keyof Row))
+  const visible = declarations
+    .map(columnOf)
+    .filter(({ field }) => !hides.includes(field as keyof Row))
+    .sort((one, other) => isLast(one) - isLast(other))
   const columns = visible.map(({ head, field, kind }): Column<Row> => {
     const entryOf = (row: Row) => row[field as keyof Row] ?? null
     const usual = (row: Row) => {
@@ -106,6 +115,7 @@ export function columnsOf<Row extends object>(
       figure: FIGURES.includes(kind),
       isPlain: PLAIN.includes(kind),
       wideOnly: onlyWide.includes(field as keyof Row),
+      ifDiffers: ifDiffers.includes(field as keyof Row),
       ...(kind !== 'record' && { sortBy: (row) => sortable(entryOf(row), kind) }),
     }
   })
@@ -132,6 +142,8 @@ interface Listed<Route extends ListRoute> extends Ways<RowOf<Route>> {
   note?: ReactNode
   /** Shown in place of a list without rows. */
   empty: ReactNode
+  /** What a row opens to. */
+  detail?: (row: RowOf<Route>) => ReactNode
   /** Rows that come oldest first are shown newest first. */
   reversed?: true
   /** A field of the reading by which the list can be narrowed, and its values. */
@@ -141,7 +153,7 @@ interface Listed<Route extends ListRoute> extends Ways<RowOf<Route>> {
 /** A section with one of the operator's lists, page by page. */
 export function listSection<Route extends ListRoute>(
   of: Route,
-  { title, aside, note, empty, reversed, filter, ...ways }: Listed<Route>,
+  { title, aside, note, empty, detail, reversed, filter, ...ways }: Listed<Route>,
 ): () => ReactNode {
   const { rows: name, columns: declarations } = LISTS[of]
   const columns = columnsOf<RowOf<Route>>(declarations, ways)
@@ -159,17 +171,15 @@ export function listSection<Route extends ListRoute>(
         <Shown reading={page} lines={4}>
           {(answer) => {
             const rows = (answer as unknown as Record<string, RowOf<Route>[]>)[name] ?? []
+            const table = { rows: reversed ? [...rows].reverse() : rows, keyOf, columns }
             return (
               <div className="stack">
                 {note}
-                <Table
-                  caption={title}
-                  rows={reversed ? [...rows].reverse() : rows}
-                  keyOf={keyOf}
-                  columns={columns}
-                  first={PAGE}
-                  empty={empty}
-                />
+                {detail && rows.length > 0 ? (
+                  <Lines {...table} detail={detail} />
+                ) : (
+                  <Table {...table} caption={title} first={PAGE} empty={empty} />
+                )}
                 <Pager place={place} next={'nextCursor' in answer ? (answer.nextCursor as string | null) : null} />
               </div>
             )

@@ -42,9 +42,12 @@ setTimeout(() => {
   if (offers.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
 select.addEventListener('change', showAmount)
+input('amount').addEventListener('input', showSubmit)
 input('to').addEventListener('input', showForeign)
-find('max').addEventListener('click', () => {
-  input('amount').value = formatEther(chosenWei())
+find('max').addEventListener('click', showAmount)
+find('change').addEventListener('click', () => {
+  input('to').value = ''
+  showWallets(true)
 })
 find('withdraw').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -82,7 +85,13 @@ function offer(announcement: Offered): void {
   find('wallets').append(button)
 }
 
-async function connect({ provider }: Offered): Promise<void> {
+/** Shows the wallets to connect, or what the connected one owns. */
+function showWallets(isChoosing: boolean): void {
+  find('wallets').hidden = !isChoosing
+  find('own').hidden = isChoosing
+}
+
+async function connect({ info, provider }: Offered): Promise<void> {
   const contract = contractOf()
   const chainId = Number(input('chain').value)
   const [account] = await provider.request({ method: 'eth_requestAccounts' })
@@ -92,7 +101,7 @@ async function connect({ provider }: Offered): Promise<void> {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] })
   if ((await getCode(own, { address: contract })) === undefined) throw new Error(words.noContract)
   wallet = own
-  for (const button of find('wallets').querySelectorAll('button')) button.className = 'plain'
+  find('name').textContent = info.name
   await showNodes(own, contract)
 }
 
@@ -105,17 +114,17 @@ async function showNodes(own: Wallet, address: Address): Promise<void> {
       return { id, balanceWei }
     }),
   )
-  find('account').textContent = account
+  find('address').textContent = account
   find('nodes').replaceChildren(
-    ...nodes.map(({ id, balanceWei }) => rowOf([`Node ${id}`, formatEther(balanceWei)])),
-    rowOf([words.all, formatEther(totalWei())]),
+    ...nodes.map(({ id, balanceWei }) => rowOf([words.node(id.toString()), alignedEther(balanceWei)])),
+    rowOf([words.all, alignedEther(totalWei())]),
   )
   select.replaceChildren(
     new Option(words.allNodes, ALL),
     ...nodes.map(({ id }) => new Option(words.node(id.toString()), id.toString())),
   )
   if (input('to').value === '') input('to').value = account
-  find('own').hidden = false
+  showWallets(false)
   showAmount()
   showForeign()
 }
@@ -130,9 +139,21 @@ const totalWei = () => nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0
 const chosenWei = () =>
   select.value === ALL ? totalWei() : (nodes.find(({ id }) => id.toString() === select.value)?.balanceWei ?? 0n)
 
+/** All decimals, so that amounts below each other line up. */
+function alignedEther(wei: bigint): string {
+  const [whole, decimals = ''] = formatEther(wei).split('.')
+  return `${whole}.${decimals.padEnd(18, '0')}`
+}
+
 function showAmount(): void {
-  input('amount').disabled = select.value === ALL
+  find('some').hidden = select.value === ALL
   input('amount').value = formatEther(chosenWei())
+  showSubmit()
+}
+
+function showSubmit(): void {
+  const { value } = input('amount')
+  find('submit').textContent = value === formatEther(chosenWei()) ? words.submitAll : words.submit(value)
 }
 
 const isForeign = () => input('to').value.trim().toLowerCase() !== wallet?.account.address.toLowerCase()

@@ -15,6 +15,8 @@ export interface Column<Row> {
   figure?: boolean
   /** True if a phone leaves the column out. */
   wideOnly?: boolean
+  /** True if the column is of use only where rows differ in it. Tables show it always. */
+  ifDiffers?: boolean
 }
 
 /** A column of times, by which the table sorts. */

@@ -16,8 +16,8 @@ export const words = {
     accepted: 'Minting your node',
     minting: 'Minting your node',
     minted: 'Minted',
-    held: 'We hold your {amount} ETH',
-    refunded: 'Your {amount} ETH was sent back',
+    held: 'We hold your payment',
+    refunded: 'Your ether was sent back',
     dismissed: 'Closed without a node or a refund',
   },
   steps: {

@@ -91,12 +91,10 @@ const sumOf = (payments: readonly HeldPayment[]): bigint => payments.reduce((sum
 
 /** Counts what is not refused. `payments` are in the order of the results. */
 function totalOf(results: readonly OneOfMany[], payments: readonly HeldPayment[]) {
-  const holds = results.filter(({ refusal }) => refusal === null)
-  const times = payments.filter((_, place) => results[place]?.refusal === null).map(({ paidAt }) => paidAt)
-  times.sort()
-  const [oldestAt, newestAt] = [times[0] ?? null, times.at(-1) ?? null]
-  const sumWei = holds.reduce((sum, { valueWei }) => sum + (valueWei ?? 0n), 0n)
-  return { count: holds.length, sumWei, oldestAt, newestAt }
+  const refusals = results.map(({ refusal }) => refusal)
+  const held = payments.filter((_, place) => refusals[place] === null)
+  const times = held.map(({ paidAt }) => paidAt).sort()
+  return { count: held.length, sumWei: sumOf(held), oldestAt: times[0] ?? null, newestAt: times.at(-1) ?? null }
 }
 
 async function prepareAll(deps: PrepareDeps, actor: Actor, input: Asked): Promise<AllPrepared | OperatorRefusal> {

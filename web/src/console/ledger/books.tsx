@@ -1,7 +1,7 @@
 // The statement of a month, whether it balances, and the files.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { figure } from '../../format.ts'
+import { count, figure } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Address, Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -132,10 +132,7 @@ const VOUCHED = {
   believed: 'confirmed by one provider only',
 } as const
 
-function linesOf(
-  { sales, totalSalesWei, assurance, happened, commissions, gasWei }: Shape<'Statement'>,
-  tiers: Tiers,
-): Line[] {
+function linesOf({ sales, totalSalesWei, happened, commissions, gasWei }: Shape<'Statement'>, tiers: Tiers): Line[] {
   return [
     ...sales.map(({ tierId, count, valueWei }) => ({
       what: `Sales of ${tiers.find(({ id }) => id === tierId)?.label ?? tierId ?? 'no tier'}`,
@@ -143,11 +140,6 @@ function linesOf(
       wei: valueWei,
     })),
     { what: TOTAL, wei: totalSalesWei },
-    ...assurance.map(({ of, assurance: rest, count, wei }) => ({
-      what: `${of === 'turns' ? 'Turns' : 'Payments'} ${rest === null ? 'without evidence' : VOUCHED[rest]}`,
-      count,
-      wei: BigInt(wei),
-    })),
     { what: 'Credited to nodes', wei: BigInt(happened.creditedWei ?? 0) },
     { what: 'Withdrawn by owners', wei: BigInt(happened.withdrawnWei ?? 0) },
     { what: 'Refunded', wei: BigInt(happened.refundedWei ?? 0) },
@@ -162,7 +154,7 @@ function linesOf(
 
 function Figures({ statement }: { statement: Shape<'Statement'> }) {
   const tiers = useTiers().data ?? []
-  const { period, accounts, balanced } = statement
+  const { period, accounts, balanced, assurance } = statement
   return (
     <div className="stack detail">
       <p>
@@ -181,6 +173,14 @@ function Figures({ statement }: { statement: Shape<'Statement'> }) {
         columns={LINES}
         first={100}
       />
+      <div className="note">
+        {assurance.map(({ of, assurance: evidence, count: number, wei }) => (
+          <p key={`${of} ${evidence}`}>
+            {count(number, of === 'turns' ? 'turn' : 'payment')}, <Exact wei={BigInt(wei)} />,{' '}
+            {evidence === null ? 'without evidence' : VOUCHED[evidence]}.
+          </p>
+        ))}
+      </div>
       <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />
     </div>
   )

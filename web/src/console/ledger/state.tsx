@@ -129,8 +129,8 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Pass', cell: ({ name }) => NAMES[name] ?? name },
-  { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
   { heading: 'Result', cell: (pass) => <Ending {...pass} /> },
+  { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
   {
     heading: 'Details',
     cell: ({ outcome }) => <span className="note">{outcomeInWords(outcome ?? {})}</span>,

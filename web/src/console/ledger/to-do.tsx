@@ -9,7 +9,8 @@ import { type Read, type Shape, useAdmin } from '../admin.ts'
 interface Task {
   what: string
   tone: Tone
-  since?: Date | null | undefined
+  /** When the oldest began to wait, and how: "paid". */
+  since?: readonly [how: string, at: Date | undefined]
   /** The section for handling the task. Null if it is on this page, or outside the console. */
   section: string | null
   how: string
@@ -37,7 +38,7 @@ export function ToDo() {
     ...taskFor(sumOf(heldCounts), 'payment is held', 'payments are held', {
       tone: 'warn',
       most,
-      since: oldestOf(heldCounts),
+      since: ['paid', oldestOf(heldCounts)],
       section: 'payments',
       how: 'Release or refund',
     }),
@@ -49,7 +50,7 @@ export function ToDo() {
     }),
     ...taskFor(open.length, 'action waits for a second person', 'actions wait for a second person', {
       tone: 'warn',
-      since: open.at(-1)?.proposedAt,
+      since: ['proposed', open.at(-1)?.proposedAt],
       section: 'proposals',
       how: 'Confirm or refuse',
     }),
@@ -76,10 +77,9 @@ function Row({ what, tone, since, section, how }: Task) {
       <Mark tone={tone}>{tone === 'bad' ? 'now' : 'open'}</Mark>
       <span>
         <strong>{what}</strong>
-        {since && (
+        {since?.[1] && (
           <span className="note">
-            {' '}
-            the oldest from <Time at={since} />
+            , {/^1 /.test(what) ? since[0] : `the oldest ${since[0]}`} <Time at={since[1]} />
           </span>
         )}
       </span>

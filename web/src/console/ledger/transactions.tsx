@@ -83,6 +83,7 @@ const SentTransactions = listSection('transactions', {
   empty: <Empty title="Nothing sent yet." />,
   // Both are of use only for what is stuck, which has its own table.
   hides: ['pendingSec', 'attempts'],
+  leads: ['kind', 'status'],
   onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
   cells: {
     // Its state says that it was displaced.

@@ -14,22 +14,14 @@ import { asText, NONE } from '../values.ts'
 const RANGES = ['24h', '7d', '30d', '90d'] as const
 type Range = (typeof RANGES)[number]
 const RANGE_WORDS: Record<Range, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
-const STEPS = ['hour', 'day'] as const
-type Step = (typeof STEPS)[number]
 
 export function Trends() {
   const [range, setRange] = useState<Range>('24h')
-  const [by, setBy] = useState<Step>('hour')
-  const reading = useAdmin('trends', { range, by })
-  const choose = (next: Range) => {
-    setRange(next)
-    setBy(next === '24h' || next === '7d' ? 'hour' : 'day')
-  }
+  const reading = useAdmin('trends', { range, by: range === '24h' ? 'hour' : 'day' })
   return (
     <>
       <div className="bar">
-        <Choice legend="Range" options={RANGES} value={range} choose={choose} word={(one) => RANGE_WORDS[one]} />
-        <Choice legend="By" options={STEPS} value={by} choose={setBy} word={(one) => `by ${one}`} />
+        <Choice legend="Range" options={RANGES} value={range} choose={setRange} word={(one) => RANGE_WORDS[one]} />
       </div>
       <Shown reading={reading} lines={8}>
         {(trends) => <Plots trends={trends} />}

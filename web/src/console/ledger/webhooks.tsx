@@ -95,26 +95,26 @@ const Deliveries = listSection('webhooks/deliveries', {
   filter: { name: 'state', label: 'State', choices: [['', 'all'], ...STATES.map((one) => [one, one] as const)] },
   empty: <Empty title="No deliveries.">They are kept for 30 days.</Empty>,
   hides: ['id', 'attempts'],
-  onlyWide: ['endpoint', 'dueAt', 'log'],
+  onlyWide: ['log'],
+  leads: ['type', 'state'],
+  ifDiffers: ['endpoint', 'dueAt'],
   tones: { delivered: 'good' },
   cells: {
     endpoint: ({ endpoint }) => <EndpointName of={endpoint} />,
-    type: ({ id, type, eventId, endpoint, event, log }) => (
-      <details>
-        <summary>
-          <code translate="no">{type}</code>
-        </summary>
-        <div className="stack detail">
-          <Pairs of={{ event: eventId, ...event.data }} />
-          {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
-          <ActButton
-            label="Send again"
-            act="webhooks/deliveries/{id}/redeliver"
-            params={{ id: String(id) }}
-            says={`Sends the same ${type} to ${endpoint} once more, under the same id, whether it failed before or not.`}
-          />
-        </div>
-      </details>
-    ),
+    type: ({ type }) => <code translate="no">{type}</code>,
   },
+  detail: ({ id, type, eventId, endpoint, event, log }) => (
+    <>
+      <Pairs of={{ endpoint, event: eventId, ...event.data }} />
+      {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
+      <div className="buttons">
+        <ActButton
+          label="Send again"
+          act="webhooks/deliveries/{id}/redeliver"
+          params={{ id: String(id) }}
+          says={`Sends the same ${type} to ${endpoint} once more, under the same id, whether it failed before or not.`}
+        />
+      </div>
+    </>
+  ),
 })

@@ -4,7 +4,7 @@ import { useTiers } from '../../ledger.ts'
 import { nearestTier } from '../../nearest.ts'
 import { ActButton } from '../act.tsx'
 import type { PaymentFacts } from '../admin.ts'
-import { difference, etherAndWei } from '../amounts.ts'
+import { difference } from '../amounts.ts'
 import type { Tiers } from './sentences.ts'
 
 export function Decide({ payment, name }: { payment: PaymentFacts; name: string }) {
@@ -33,7 +33,7 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
   return (
     <>
       <ActButton
-        label={isRefunding ? 'May it be sent?' : 'Refund'}
+        label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
         says={`From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`}
@@ -102,8 +102,7 @@ function OtherPrice({ wei, tier }: { wei: bigint; tier: Tiers[number] | undefine
   if (!tier || tier.priceWei === wei) return null
   return (
     <p className="notice warn" role="status">
-      The amount is {difference(wei, tier.priceWei)} than the price of {tier.label}: {etherAndWei(wei)} for{' '}
-      {ether(tier.priceWei)} ETH.
+      The amount is {difference(wei, tier.priceWei)} than the price of {tier.label}.
     </p>
   )
 }

@@ -1,6 +1,6 @@
 // One payment with its evidence and the open decisions. Expanded in the list, and on its own page so that an alert can link to it.
 import { Link } from 'wouter'
-import { checksummed, short, shortEther } from '../../format.ts'
+import { checksummed, ether, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
@@ -8,6 +8,8 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
+import { Aligned } from '../exact.tsx'
+import { useHeading } from '../heading.ts'
 import { Pairs } from '../record.tsx'
 import { asText, inWords } from '../values.ts'
 import { Decide } from './decide.tsx'
@@ -26,22 +28,13 @@ const isStopped = (status: string) => status === 'held' || status === 'ignored'
 /** The columns of a payment's line. */
 export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
 
-/** Headings above lines that are not a table's. Screen readers hear what a line says without them. */
-export const Heads = ({ of }: { of: readonly string[] }) => (
-  <div className="heads" aria-hidden="true">
-    {of.map((heading) => (
-      <span key={heading}>{heading}</span>
-    ))}
-  </div>
-)
-
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
   const { valueWei, from, tierId } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
   return (
     <>
-      <span title={`${valueWei} wei`}>{shortEther(valueWei)} ETH</span>
+      <Aligned wei={valueWei} />
       <span>
         {from === null ? (
           'not known'
@@ -78,19 +71,24 @@ interface RowProps {
 /** The page of a payment, or of the several payments in one transaction. */
 export function PaymentPage({ name }: { name: string }) {
   const reading = useAdmin('payments/{payment}', { payment: name })
+  const ids = reading.data?.payments.map(({ id }) => id) ?? []
+  const title = ids.length === 0 ? 'Payment' : `${ids.length === 1 ? 'Payment' : 'Payments'} ${ids.join(', ')}`
+  useHeading(title)
   return (
-    <Section title="Payment" aside={<Link href="/console/payments">All payments</Link>}>
+    <Section title={title} aside={<Link href="/console/payments">All payments</Link>}>
       <Shown reading={reading} lines={6}>
         {({ payments }) => (
           <ul className="rows">
             {payments.map((payment) => (
               <li key={payment.id} className="stack">
                 <p className="buttons">
-                  <strong>{shortEther(payment.valueWei)} ETH</strong>
+                  <strong className="price" title={`${payment.valueWei} wei`}>
+                    {ether(payment.valueWei)} ETH
+                  </strong>
                   <State payment={payment} />
                   <Age payment={payment} />
                 </p>
-                <PaymentDetail payment={payment} />
+                <PaymentDetail payment={payment} isPage />
               </li>
             ))}
           </ul>
@@ -100,7 +98,8 @@ export function PaymentPage({ name }: { name: string }) {
   )
 }
 
-export function PaymentDetail({ payment }: RowProps) {
+/** What is known of a payment. On its own page, that has the amount and the address already. */
+export function PaymentDetail({ payment, isPage = false }: RowProps & { isPage?: boolean }) {
   const name = nameOf(payment)
   const full = useAdmin('payments/{payment}', { payment: name })
   const tiers = useTiers().data ?? []
@@ -109,18 +108,20 @@ export function PaymentDetail({ payment }: RowProps) {
     <div className="stack detail">
       <Facts
         of={{
-          Amount: <code translate="no">{etherAndWei(payment.valueWei)}</code>,
+          Amount: isPage ? undefined : <code translate="no">{etherAndWei(payment.valueWei)}</code>,
           From: <Address of={payment.from} />,
           Transaction: <Hash of={payment.txHash} />,
           Tier: payment.tierId ?? <span className="none">none</span>,
           Node:
             payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>Node {payment.nodeId}</Link>,
-          'This payment’s page': (
-            <span className="nowrap">
-              <Link href={path}>number {payment.id}</Link>
-              <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
-            </span>
-          ),
+          ...(!isPage && {
+            'This payment’s page': (
+              <span className="nowrap">
+                <Link href={path}>number {payment.id}</Link>
+                <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
+              </span>
+            ),
+          }),
         }}
       />
       <Shown reading={full} lines={3}>

@@ -1,6 +1,6 @@
 // The tiers with their versions, and how to put them on and off sale.
 import { columnOf } from '../../../../src/operator/columns.ts'
-import { ether, exactTime, figure, plainEther, shortEther, times } from '../../format.ts'
+import { ether, exactTime, figure, plainEther, times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
@@ -8,9 +8,10 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Shape, useAdmin } from '../admin.ts'
+import { Aligned } from '../exact.tsx'
+import { Heads } from '../lines.tsx'
 import { columnsOf } from '../list.tsx'
 import { Menu } from '../menu.tsx'
-import { Heads } from '../payments/payment.tsx'
 
 /** The current text of each field that a new version may change. */
 function presentOf({ versions }: Shape<'Tier'>): Record<string, { was: string }> {
@@ -115,7 +116,7 @@ function TierLine({ of: { priceWei, payoutBps, maxPerWallet, allowlist }, tier }
     <>
       <strong>{tier.label}</strong>
       <Standing tier={tier} />
-      <span title={`${priceWei} wei`}>{shortEther(priceWei)} ETH</span>
+      <Aligned wei={priceWei} />
       <span data-heading="Rate">{times(payoutBps)}</span>
       <span data-heading="Sold">
         <Sold tier={tier} />

@@ -22,7 +22,7 @@ const columns: readonly Column<Distribution>[] = [
   },
   timeColumn(t.when, ({ createdAt }) => createdAt),
   { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },
-  { heading: t.transaction, isPlain: true, cell: ({ txHash }) => <Hash of={txHash} /> },
+  { heading: t.transaction, wideOnly: true, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
     heading: t.nodes,
     figure: true,

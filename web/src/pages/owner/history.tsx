@@ -71,7 +71,7 @@ function Entries({ entries, isPart }: { entries: readonly Entry[]; isPart: boole
   if (entries.length === 0) return <Empty title={t.none} />
   return (
     <div className="stack">
-      <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={columnsOf(entries)} first={10} />
+      <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={columnsOf(entries)} first={5} />
       <p className="note">
         {fill(t.limits, { entries: LISTED_MAX })} {isPart && fill(t.nodes, { nodes: NODES_MAX })}
       </p>

@@ -5,11 +5,11 @@ import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalC
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
-import { checksummed, cleanPaste, ether, figure, plainEther, short, shortEther } from '../../format.ts'
+import { checksummed, cleanPaste, ether, figure, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Amount, Hash, Turn, Whole } from '../../ui/facts.tsx'
-import { Summary } from '../../ui/page.tsx'
+import { Amount, Hash, Turn } from '../../ui/facts.tsx'
+import { Facts, Summary } from '../../ui/page.tsx'
 import { Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { CallByHand, Proposed } from '../../wallet/contract.tsx'
@@ -101,8 +101,10 @@ const ALL = 'all'
 /** The texts entered in the form. */
 interface FormTexts {
   which: string
+  /** Empty: all of the node's balance. */
   amount: string
-  to: string
+  /** Null: the wallet itself. */
+  to: string | null
   /** A receiver that is not the wallet, once the owner has confirmed that they checked it. */
   checkedTo: string | null
 }
@@ -111,6 +113,9 @@ interface FormTexts {
 interface Withdrawal {
   node: Funded | null
   request: WithdrawalRequest
+  amountWei: bigint
+  /** True if nothing is left in the nodes. */
+  isAll: boolean
   to: `0x${string}`
   wrongAmount: string | null
   wrongTo: string | null
@@ -125,12 +130,15 @@ function withdrawalFrom(
 ): Withdrawal {
   const node = nodes.find(({ nodeId }) => nodeId === which) ?? null
   const wrongAmount = node && amountError(amount, node.balanceWei)
-  const wrongTo = to !== '' && !isAddress(to) ? t.wrongTo : null
-  const amountWei = node && (amount === '' || wrongAmount ? node.balanceWei : parseEther(amount))
+  const wrongTo = to !== null && !isAddress(to) ? t.wrongTo : null
+  const allWei = node?.balanceWei ?? nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
+  const amountWei = node === null || amount === '' || wrongAmount ? allWei : parseEther(amount)
   const nodeIds = node ? [node.nodeId] : nodes.map(({ nodeId }) => nodeId)
-  const receiver = to === '' || wrongTo ? wallet.address : (to as `0x${string}`)
-  const isForeign = receiver.toLowerCase() !== wallet.address
-  return { node, request: { nodeIds, amountWei }, to: receiver, wrongAmount, wrongTo, isForeign }
+  const receiver = to === null || wrongTo ? wallet.address : (to as `0x${string}`)
+  return {
+    ...{ node, request: { nodeIds, amountWei: node && amountWei }, amountWei, isAll: amountWei === allWei },
+    ...{ to: receiver, wrongAmount, wrongTo, isForeign: receiver.toLowerCase() !== wallet.address },
+  }
 }
 
 interface FormProps {
@@ -143,7 +151,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   const [texts, setTexts] = useState<FormTexts>({
     which: nodes.length > 1 ? ALL : (nodes[0]?.nodeId ?? ALL),
     amount: '',
-    to: '',
+    to: null,
     checkedTo: null,
   })
   const withdrawal = withdrawalFrom(texts, nodes, wallet)
@@ -164,9 +172,9 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
     // Not awaited, because the service may not answer.
     onSettled: () => void queries.invalidateQueries(),
   })
-  const amountWei = withdrawal.request.amountWei ?? nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
+  const { amountWei, isAll, wrongAmount } = withdrawal
   const isReviewed = !withdrawal.isForeign || texts.checkedTo === withdrawal.to
-  const isRight = withdrawal.wrongAmount === null && withdrawal.wrongTo === null && isReviewed
+  const isRight = wrongAmount === null && withdrawal.wrongTo === null && isReviewed
   const maySubmit = !act.isPending && nodes.length > 0 && isRight && !isUnsure
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -176,13 +184,20 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   return (
     <form className="stack" onSubmit={submit}>
       <Fields {...{ texts, setTexts, withdrawal, nodes, wallet }} />
+      {!wrongAmount && <Facts of={{ [t.pays]: <Amount wei={amountWei} exact /> }} className="total" />}
       <p className="note">{t.asked}</p>
       {act.error && <NotSent error={act.error} />}
       {isUnsure && !act.isPending && <Unsure onConfirm={() => setIsUnsure(false)} />}
       {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
       {act.isPending && isProposed && !sentHash && <Proposed />}
       <button type="submit" className="button main" disabled={!maySubmit}>
-        {act.isPending ? (sentHash ? t.waiting : t.confirm) : fill(t.submit, { amount: briefEther(amountWei) })}
+        {act.isPending
+          ? sentHash
+            ? t.waiting
+            : t.confirm
+          : isAll
+            ? t.submitAll
+            : fill(t.submit, { amount: ether(amountWei) })}
       </button>
       {act.isPending && !sentHash && !isProposed && <Waiting lines={1} />}
       {maySubmit && <ByHand withdrawal={withdrawal} />}
@@ -199,47 +214,43 @@ interface FieldsProps {
 }
 
 function Fields({ texts, setTexts, withdrawal, nodes, wallet }: FieldsProps) {
-  const { node, wrongAmount, wrongTo } = withdrawal
-  const totalWei = nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
+  const { node, to, wrongAmount, wrongTo, isForeign } = withdrawal
   return (
     <>
       <label className="field">
         <span>{t.from}</span>
         <select value={texts.which} onChange={(event) => setTexts({ ...texts, which: event.target.value })}>
-          {nodes.length > 1 && (
-            <option value={ALL}>{fill(t.all, { n: nodes.length, amount: briefEther(totalWei) })}</option>
-          )}
+          {nodes.length > 1 && <option value={ALL}>{fill(t.all, { n: nodes.length })}</option>}
           {nodes.map(({ nodeId, balanceWei }) => (
             <option key={nodeId} value={nodeId}>
-              {fill(t.node, { id: nodeId, amount: briefEther(balanceWei) })}
+              {fill(t.node, { id: nodeId, amount: shortEther(balanceWei) })}
             </option>
           ))}
         </select>
       </label>
       {node && <HowMuch {...{ texts, setTexts, wrongAmount }} node={node} />}
       <label className="field">
-        <span>{t.to}</span>
-        <input
-          placeholder={fill(t.thisWallet, { address: short(checksummed(wallet.address)) })}
-          value={texts.to}
+        <span>{wrongTo ? t.to : isForeign ? t.toAnother : t.toThis}</span>
+        <textarea
+          className="whole"
+          rows={2}
+          value={texts.to ?? checksummed(wallet.address)}
+          autoComplete="off"
           spellCheck="false"
           aria-invalid={wrongTo !== null}
           onChange={(event) => setTexts({ ...texts, to: cleanPaste(event.target.value) })}
         />
-        {texts.to === '' && (
-          <span className="note">
-            <Whole of={checksummed(wallet.address)} />
-          </span>
-        )}
         {wrongTo && <span className="error">{wrongTo}</span>}
       </label>
-      {withdrawal.isForeign && (
-        <Foreign
-          withdrawal={withdrawal}
-          totalWei={totalWei}
-          isChecked={texts.checkedTo === withdrawal.to}
-          check={(isChecked) => setTexts({ ...texts, checkedTo: isChecked ? withdrawal.to : null })}
-        />
+      {isForeign && (
+        <label className="notice warn agree">
+          <input
+            type="checkbox"
+            checked={texts.checkedTo === to}
+            onChange={({ target }) => setTexts({ ...texts, checkedTo: target.checked ? to : null })}
+          />
+          <span>{t.foreign}</span>
+        </label>
       )}
     </>
   )
@@ -257,7 +268,7 @@ function HowMuch({ texts, setTexts, wrongAmount, node }: HowMuchProps) {
         <span>{t.amount}</span>
         <input
           inputMode="decimal"
-          placeholder={fill(t.allOfIt, { amount: ether(node.balanceWei) })}
+          placeholder={t.allOfIt}
           value={texts.amount}
           aria-invalid={wrongAmount !== null}
           onChange={(event) => setTexts({ ...texts, amount: event.target.value.trim() })}
@@ -275,28 +286,6 @@ function HowMuch({ texts, setTexts, wrongAmount, node }: HowMuchProps) {
   )
 }
 
-interface ForeignProps {
-  withdrawal: Withdrawal
-  totalWei: bigint
-  isChecked: boolean
-  check: (isChecked: boolean) => void
-}
-
-/** If the receiver is not the owner's wallet, makes the owner check it once more. */
-function Foreign({ withdrawal: { request, to }, totalWei, isChecked, check }: ForeignProps) {
-  return (
-    <label className="notice warn agree">
-      <input type="checkbox" checked={isChecked} onChange={(event) => check(event.target.checked)} />
-      <span>
-        {rich(t.foreign, {
-          amount: <Amount wei={request.amountWei ?? totalWei} plain exact />,
-          address: <Whole of={checksummed(to)} />,
-        })}
-      </span>
-    </label>
-  )
-}
-
 function Unsure({ onConfirm }: { onConfirm: () => void }) {
   return (
     <label className="notice warn agree">
@@ -305,9 +294,6 @@ function Unsure({ onConfirm }: { onConfirm: () => void }) {
     </label>
   )
 }
-
-/** An amount cut to six decimals, for a list. */
-const briefEther = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
 
 /** What is wrong with an amount; null if it may be sent. An empty text means the whole balance. */
 function amountError(text: string, balanceWei: bigint): string | null {

@@ -1,7 +1,6 @@
 // A payment's steps from the transfer to the node, live; or why it is held, and what happens next.
 import type { LedgerError, Payment, Tier } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
-import { shortEther } from '../../format.ts'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -179,7 +178,7 @@ function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode 
         <RestsOn payment={payment} />
       </>
     )
-  const heading = <Heading tabIndex={-1}>{fill(words.heads[status], { amount: shortEther(valueWei) })}</Heading>
+  const heading = <Heading tabIndex={-1}>{words.heads[status]}</Heading>
   if (STOPPED.includes(status))
     return (
       <>
