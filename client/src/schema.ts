@@ -65,6 +65,11 @@ export interface components {
          *       "holdingSymbol": "DEMO",
          *       "holdingDecimals": 18,
          *       "payoutBps": 20000,
+         *       "credit": {
+         *         "minWei": "1000000000000000",
+         *         "maxWei": "3000000000000000",
+         *         "intervalSec": 86400
+         *       },
          *       "onSale": true,
          *       "soldOut": false,
          *       "state": "open",
@@ -105,6 +110,16 @@ export interface components {
             holdingDecimals: number | null;
             /** @description Accrual against the base rate; 10000 is the base rate. */
             payoutBps: number;
+            /**
+             * @description What a node is credited at this rate, by the terms in force at the followed block: at each interval an amount drawn between the two, which
+             *     the operator may change for later rounds. `null` without terms, and while payouts are off.
+             */
+            credit: {
+                minWei: components["schemas"]["Wei"];
+                maxWei: components["schemas"]["Wei"];
+                /** @description Seconds between two credits of a node. */
+                intervalSec: number;
+            } | null;
             /** @description Whether the operator offers the tier now. */
             onSale: boolean;
             /** @description True while the contract's owner must allow more nodes before the service may mint any: there is no quote, and payments wait. */

@@ -151,7 +151,7 @@ describe('a small ledger', () => {
       holdingToken: walletOf(0x7e),
       holdingSymbol: 'DEMO',
       holdingDecimals: 18,
-      payoutBps: 20000,
+      ...{ payoutBps: 20000, credit: { minWei: '2', maxWei: '4', intervalSec: 86400 } },
       ...{ onSale: true, soldOut: false, state: 'open', supply: null, sold: 0, remaining: null, reserved: 0 },
       ...{ opensAt: null, closesAt: null, opensAfter: null, allowlistRoot: null, openTo: 'holders', planned: [] },
       enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator', supply: 'none' },

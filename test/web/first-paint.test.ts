@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
-import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
 import { HANGING_MS, until } from '../support/until.ts'
 
 /** The most that may move, by the measure of the Core Web Vitals, whose limit this is. */
@@ -82,4 +82,26 @@ describe('the first paint', { skip: noBrowser }, () => {
         await page.close()
       }
     })
+
+  test('before the first round says what a node may earn, and the script leaves it', async () => {
+    const launch = await startService()
+    await insertTiers(launch.sql)
+    const [bare, full] = await Promise.all(
+      [false, true].map(async (javaScriptEnabled) => {
+        const page = await (await browser.newContext({ javaScriptEnabled })).newPage()
+        page.setDefaultTimeout(HANGING_MS)
+        await page.goto(`http://127.0.0.1:${launch.port}/`)
+        if (javaScriptEnabled) await page.getByText('Not checked.').waitFor()
+        const parts = ['.hero .yield', '.tier:first-child .paid']
+        return { page, texts: await Promise.all(parts.map((part) => page.locator(part).innerText())) }
+      }),
+    )
+    assert.deepEqual(full?.texts, bare?.texts)
+    assert.match(
+      full?.texts.join(' ') ?? '',
+      /to each BASIC node in the first round\s+Each node is paid every day[\s\S]+ a round$/,
+    )
+    assert.equal(await full?.page.getByRole('heading', { name: 'Latest rounds' }).count(), 0)
+    await launch.close()
+  })
 })

@@ -105,12 +105,13 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
       await page.locator('.held').getByText(sentenceOf(reason)).waitFor()
       await look(page)
     }
-    const { refunded, giveAddress: dismissed } = words.stopped
+    const { refunded } = words.stopped
+    const dismissed = words.stopped.closed.replaceAll(/<.*?>/g, '')
     for (const [state, text] of Object.entries({ refunded, dismissed })) {
       const txHash = hashOf(state)
       await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state })
       await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
-      await page.locator('.notice').getByText(text).waitFor()
+      await page.locator('.payment').getByText(text).waitFor()
       await look(page)
     }
     // All of them as a list.

@@ -14,15 +14,11 @@ interface Round {
   turns: readonly Turn[]
 }
 
-export interface Cadence {
-  /** Seconds between two credits of a node. */
-  intervalSec: number
-  /** When the next turn is due. Null if it is late by more than an interval, because rounds have then ended or stopped. */
-  nextAt: Date | null
-}
-
-/** The cadence; null until a cohort has had two turns. `rounds`: newest first. */
-export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | null {
+/**
+ * When the next turn is due; null until a cohort has had two turns, and once rounds have ended or stopped. `rounds`: newest first. A turn that is late
+ * by up to an interval counts only if no other comes: a cohort may be held back while the others are paid.
+ */
+export function nextTurnOf(rounds: readonly Round[], nowMs: number): Date | null {
   const turnsOf = new Map<number, Turn[]>()
   for (const turn of rounds.flatMap(({ turns }) => turns))
     turnsOf.set(turn.cohort, [...(turnsOf.get(turn.cohort) ?? []), turn])
@@ -32,9 +28,10 @@ export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | nu
     return { intervalSec, nextSec: last.dueSec + last.count * intervalSec }
   })
   const soonest = (some: typeof schedules) => some.toSorted((a, b) => a.nextSec - b.nextSec)[0]
-  const next = soonest(schedules.filter(({ nextSec, intervalSec }) => (nextSec + intervalSec) * 1000 > nowMs))
-  const any = next ?? soonest(schedules)
-  return any ? { intervalSec: any.intervalSec, nextAt: next ? new Date(next.nextSec * 1000) : null } : null
+  const next =
+    soonest(schedules.filter(({ nextSec }) => nextSec * 1000 > nowMs)) ??
+    soonest(schedules.filter(({ nextSec, intervalSec }) => (nextSec + intervalSec) * 1000 > nowMs))
+  return next ? new Date(next.nextSec * 1000) : null
 }
 
 export interface Paid {

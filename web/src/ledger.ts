@@ -48,9 +48,9 @@ function beginWith(answers: Readonly<Record<string, unknown>>): void {
   const { tiers, rounds, stats, deployment, quote } = answers
   void begin(['tiers'], tiers && { tiers }, (from) => from.getTiers())
   // A page leaves out rounds that are too large for it. Then the script asks for them.
-  void begin(['rounds', ROUNDS_MAX], Array.isArray(rounds) && rounds.length > 0 ? rounds : null, (from) =>
-    from.getDistributions(),
-  )
+  const { totalDistributions } = (stats ?? {}) as { totalDistributions?: number }
+  const hasRounds = totalDistributions === 0 || (Array.isArray(rounds) && rounds.length > 0)
+  void begin(['rounds', ROUNDS_MAX], hasRounds && rounds, (from) => from.getDistributions())
   void begin(['stats'], stats, (from) => from.getStats())
   void begin(['deployment'], deployment, (from) => from.getWellKnown())
   const { tierId } = (quote ?? {}) as { tierId?: string }

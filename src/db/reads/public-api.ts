@@ -10,6 +10,7 @@ import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
 import type { Assurance } from '../payments/assurance.ts'
 import { countPlaces, tiersNow } from '../payments/supply.ts'
+import { TERMS_IN_FORCE } from '../sale/terms.ts'
 import { readTierPlans, readTierVersions } from '../sale/tiers.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
@@ -58,6 +59,7 @@ export interface NodeRow extends Readonly<Partial<Record<keyof typeof NODE_FIELD
 }
 
 export interface Stats {
+  totalDistributions: number
   totalDistributedWei: string
   lastDistributionAt: string | null
   [other: string]: unknown
@@ -81,6 +83,7 @@ export interface ShownTier {
   label: string
   priceWei: string
   payoutBps: number
+  credit: { minWei: string; maxWei: string; intervalSec: number } | null
   onSale: boolean
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
@@ -108,8 +111,10 @@ export async function readTiers(sql: Sql): Promise<{ tiers: ShownTier[] }> {
       iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter", allowlist AS "allowlistRoot",
       CASE WHEN allowlist IS NOT NULL THEN 'list' WHEN holding_wei > 0 THEN 'holders' ELSE 'everyone' END AS "openTo",
       json_build_object('price', 'operator', 'maxPerWallet', 'operator',
-        'holding', CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END, 'supply', "supplyBy") AS "enforcedBy"
-    FROM (${tiersNow(sql, places)}) now ORDER BY tier_no`
+        'holding', CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END, 'supply', "supplyBy") AS "enforcedBy",
+      CASE WHEN terms.payouts THEN json_build_object('minWei', div(min_wei * payout_bps, 10000)::text,
+        'maxWei', div(max_wei * payout_bps, 10000)::text, 'intervalSec', interval_sec) END AS credit
+    FROM (${tiersNow(sql, places)}) now LEFT JOIN (${sql.unsafe(TERMS_IN_FORCE)}) terms ON true ORDER BY tier_no`
   const plans = await readTierPlans(sql)
   const fit = plans.length === 0 ? [] : readChanges(await readTierVersions(sql), plans).fit
   const plannedOf = (id: string) => fit.flatMap(({ version }) => (version.tierId === id ? plannedTier(version) : []))
@@ -309,9 +314,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM troubles WHERE name = 'halted') AS halted,
       ${sql.unsafe(STUCK)} AS stuck,
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
-      coalesce((SELECT payouts FROM credit_terms
-        WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)
-        ORDER BY from_time DESC LIMIT 1), false) AS payouts,
+      coalesce((SELECT payouts FROM (${sql.unsafe(TERMS_IN_FORCE)}) terms), false) AS payouts,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
     FROM (${sql.unsafe(DUE_AND_SCHEDULED)}) c
     LEFT JOIN passes tick ON tick.name = 'credit'`

@@ -31,13 +31,9 @@ export async function hasTerms(sql: Sql): Promise<boolean> {
   return row?.has ?? false
 }
 
-/** Seconds between two credits of a node, by the terms in force at the followed block; null without terms. */
-export async function readIntervalSec(sql: Sql): Promise<number | null> {
-  const [row] = await sql<{ intervalSec: number }[]>`
-    SELECT interval_sec AS "intervalSec" FROM credit_terms
-    WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) ORDER BY from_time DESC LIMIT 1`
-  return row?.intervalSec ?? null
-}
+/** The terms in force at the followed block; no row without terms. */
+export const TERMS_IN_FORCE = `SELECT * FROM credit_terms
+  WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) ORDER BY from_time DESC LIMIT 1`
 
 /** Blocks the entry of terms until the transaction ends. Reads continue. */
 export async function lockTerms(sql: Sql): Promise<void> {

@@ -34,8 +34,6 @@ export interface ShopFacts {
   }
   /** What to pay at the checkout; null if nothing can be bought there now. */
   quote: { priceWei: string; paymentAddress: string; chainId: number } | null
-  /** Seconds between two credits of a node; null without terms. */
-  everySec: number | null
 }
 
 /** The items of the navigation; the same as in web/src/ui/layout.tsx. */
@@ -84,10 +82,13 @@ const howOf = (facts: ShopFacts | null) =>
     : `<section class="card"><header><h2>${shop.how}</h2></header><ol class="how">${[
         [shop.pay, filled(shop.payHow, { chain: escapeHtml(networkOf(facts.deployment)) })],
         [shop.arrives, shop.arrivesHow],
-        [shop.earns, shop.earnsHow],
+        [earnsIn(facts), shop.earnsHow],
       ]
         .map(([step, text]) => `<li><h3>${step}</h3><p>${text}</p></li>`)
         .join('')}</ol></section>`
+
+const earnsIn = ({ tiers: [tier] }: ShopFacts) =>
+  tier?.credit ? filled(shop.earnsEvery, { span: spanOf(tier.credit.intervalSec) }) : shop.earns
 
 const networkOf = ({ chainName, chainId }: ShopFacts['deployment']) =>
   chainName ? `${chainName} (chain ${chainId})` : `chain ${chainId}`
@@ -119,16 +120,30 @@ function heroOf(head: string, facts: ShopFacts | null): string {
 
 function earnedOf(facts: ShopFacts, cheapest: ShownTier | undefined): string {
   const [last] = facts.rounds
-  if (!last) return `<p class="yield lead">${ledger.rounds.first}</p>`
+  const credit = (cheapest ?? facts.tiers[0])?.credit
+  const often = credit ? filled(overview.often, { span: spanOf(credit.intervalSec) }) : ''
+  if (facts.stats.totalDistributions === 0) return cheapest?.credit ? mayEarnOf(cheapest, often) : ''
+  if (!last) return ''
   const turn = cheapest && lastTurnOf(cheapest, facts)
   const perNode = turn ? BigInt(turn.amountWei) : BigInt(last.totalWei) / BigInt(last.nodeCount)
   const earned = turn && cheapest ? filled(overview.earnedIn, { tier: escapeHtml(cheapest.label) }) : overview.earned
-  const often = facts.everySec ? `${filled(overview.often, { span: spanOf(facts.everySec) })} · ` : ''
   return (
     `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-    `<p>${earned}</p><p class="note">${often}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>` +
+    `<p>${earned}</p><p class="note">${often && `${often} · `}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>` +
     '<section class="proof"><div class="bleed"></div><p class="bar"></p></section>'
   )
+}
+
+/** What the first round may pay a node of the cheapest tier, by its terms. */
+const mayEarnOf = (tier: ShownTier, often: string) =>
+  `<div class="yield"><p class="earned range">${rangeOf(tier)} <span>ETH</span></p>` +
+  `<p>${filled(overview.mayEarn, { tier: escapeHtml(tier.label) })}</p><p class="note">${often}</p></div>`
+
+/** What a round may pay a node by the terms in force; one amount if there is but one. Null without terms. */
+function rangeOf({ credit }: ShownTier): string | null {
+  if (credit === null) return null
+  const [least, most] = [credit.minWei, credit.maxWei].map((wei) => etherOf(wei, CREDIT_FIGURES))
+  return least === most ? (least ?? null) : filled(shop.fromTo, { least, most })
 }
 
 /** Who sells. In development a sale without a name says which setting names it. */
@@ -168,16 +183,12 @@ function thanOf({ payoutBps }: ShownTier, { tiers }: ShopFacts): string {
 }
 const PLAIN_BPS = 10_000
 
-/** The range that a round may pay a node of a tier, by the terms of the newest turn, and the amount of the tier's own newest turn. */
+/** The range that a round may pay a node of a tier, by the terms in force, and the amount of the tier's newest turn. */
 function paidOf(tier: ShownTier, facts: ShopFacts): string {
   const turn = lastTurnOf(tier, facts)
   const last = turn && etherOf(turn.amountWei, CREDIT_FIGURES)
-  const terms = facts.rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
-  if (!terms?.minWei || !terms.maxWei) return last ? filled(shop.lastPaid, { amount: last }) : ''
-  const [least, most] = [terms.minWei, terms.maxWei].map((wei) =>
-    etherOf((BigInt(wei) * BigInt(tier.payoutBps)) / 10_000n, CREDIT_FIGURES),
-  )
-  const range = least === most ? least : filled(shop.fromTo, { least, most })
+  const range = rangeOf(tier)
+  if (range === null) return last ? filled(shop.lastPaid, { amount: last }) : ''
   const than = thanOf(tier, facts)
   const latest = last ? `<span class="latest">${than && ' · '}${filled(shop.last, { amount: last })}</span>` : ''
   return `${filled(shop.mayPay, { range })}<span>${than}${latest}</span>`
@@ -198,7 +209,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
 const pictureOf = (tier: ShownTier) =>
   '<svg class="picture tier-picture" viewBox="0 0 400 110" aria-hidden="true"><rect width="400" height="110"/>' +
   `${ringsOf(tier)
-    .map(({ cx, r }) => `<circle cx="${cx}" cy="55" r="${r}"/>`)
+    .map((r) => `<circle cx="200" cy="55" r="${r}"/>`)
     .join('')}</svg>`
 
 /** How many cards the overview has; the same as in web/src/pages/ledger/overview.tsx. */

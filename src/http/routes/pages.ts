@@ -11,7 +11,6 @@ import {
   readTierIds,
   readTiers,
 } from '../../db/reads/public-api.ts'
-import { readIntervalSec } from '../../db/sale/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps, HttpSettings } from '../deps.ts'
 import { assetRoute, pagePolicy } from '../edge/assets.ts'
@@ -189,7 +188,6 @@ const readShopFacts = async (tools: Tools, { id = '' }: Params): Promise<ShopFac
       rounds: fewOf(await readDistributions(sql, ROUNDS_MAX)),
       stats: await readStats(sql),
       quote: tierId === null ? null : noneIfRefused(await readQuoteNow(sql, tierId, deps)),
-      everySec: await readIntervalSec(sql),
     })).catch(noneWhileAway),
   ])
   return read && { ...read, deployment }

@@ -28,7 +28,7 @@ const MALFORMED = 'Not a tier'
 
 const face = fc.record({
   label: fc.constantFrom('Basic', 'Plus'),
-  payoutBps: fc.constantFrom(0, 10_000, 20_000),
+  payoutBps: fc.constantFrom(0, 9_999, 10_000, 20_000),
   holdingSymbol: fc.constantFrom(null, 'DEMO'),
   holdingDecimals: fc.constantFrom(null, 0, 18),
 })
@@ -45,7 +45,10 @@ const drawnShop = fc.record({
   }),
   budget: fc.constantFrom(null, null, 0, 1, 5, 5),
   hasWallet: fc.constantFrom(true, true, true, true, true, false),
-  hasTerms: fc.constantFrom(true, true, true, true, true, false),
+  /** Terms from the beginning, which later ones replace just before, at or just after the head's time. */
+  terms: fc.array(fc.record({ payouts: fc.constantFrom(true, true, false), minWei: fc.constantFrom(0n, 3n, 5_001n) }), {
+    maxLength: 4,
+  }),
   quoteTier: fc.constantFrom(null, null, null, null, 't1', 'gone'),
   named: fc.constantFrom(...TIERS, 'gone', MALFORMED),
   modes: fc.array(fc.record({ ahead: fc.constantFrom(-1, 0, 1, 2), mode: fc.constantFrom('hold', 'proven', 'all') }), {
@@ -89,12 +92,16 @@ function shopOf(given: Drawn): Shop {
     const own = { ...shown, ...(one.holdingWei === 0n ? none : token), tierNo: tierNo(one.tierId) }
     faces.set(one.tierId, [...(faces.get(one.tierId) ?? []), own])
   }
-  const { budget, hasWallet, hasTerms, quoteTier } = given
+  const { budget, hasWallet, quoteTier } = given
+  const terms = given.terms.map(({ payouts, minWei }, n) => ({
+    ...{ fromTime: n === 0 ? 0 : head.time + n - 2, payouts, minWei },
+    ...{ maxWei: minWei * 2n + 1n, intervalSec: 60 + n },
+  }))
   const caps = new Map(TIERS.map((tierId, n) => [tierId, (given.caps[n] ?? []).toSorted((a, b) => b - a)]))
   const modes = given.modes.map(({ ahead, mode }) => ({ fromBlock: head.number + ahead, mode }))
   const unique = modes.filter((one, n) => modes.findIndex(({ fromBlock }) => fromBlock === one.fromBlock) === n)
   const ledger = { ...made, sale: { versions, openings } }
-  return { ledger, head, faces, caps, budget, hasWallet, hasTerms, quoteTier, modes: unique }
+  return { ledger, head, faces, caps, budget, hasWallet, terms, quoteTier, modes: unique }
 }
 
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
@@ -126,13 +133,15 @@ function shopRows(shop: Shop): Rows {
     }
   })
   const value = JSON.stringify({ soldOut: budget === 0, nodes: String(budget) })
-  const terms = { from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60 }
   const wallet = { id: 1, wallet: WALLET, from_block: 0, from_time: 0, watched_from: 0 }
   return {
     ...{ ...rows, tiers: shown, owner_acts: capRows(shop) },
     cursors: [{ name: 'follow', block_time: head.time, ...inBlock(head.number) }],
     ledger_state: [{ budget: budget === null ? null : value }],
-    credit_terms: shop.hasTerms ? [{ ...terms, entered_by: 'test' }] : [],
+    credit_terms: shop.terms.map(({ fromTime, payouts, minWei, maxWei, intervalSec }) => ({
+      ...{ from_time: fromTime, payouts, min_wei: minWei, max_wei: maxWei },
+      ...{ interval_sec: intervalSec, slot_sec: 1, entered_by: 'test' },
+    })),
     payment_wallets: shop.hasWallet ? [{ ...wallet, entered_by: 'test' }] : [],
     contract_wallet_modes: shop.modes.map(({ fromBlock, mode }) => ({
       ...{ from_block: fromBlock, mode, entered_by: 'test' },
@@ -201,7 +210,8 @@ test('each tier is shown in its present state, and quoted while it sells', async
         'what the judge goes by',
       )
       await compareNow(sql, shop)
-      for (const { state, enforcedBy, openTo } of tiers) see(state, enforcedBy.supply, openTo)
+      for (const { state, enforcedBy, openTo, credit } of tiers)
+        see(state, enforcedBy.supply, openTo, credit === null ? 'uncredited' : 'credited')
       for (const asked of [null, given.named]) {
         const bare = asked === MALFORMED ? { status: 400 } : quoteOf(shop, asked)
         const where = { paymentAddress: WALLET, chainId: CHAIN_ID }
@@ -223,6 +233,8 @@ test('each tier is shown in its present state, and quoted while it sells', async
     'everyone',
     'list',
     'holders',
+    'credited',
+    'uncredited',
     '200',
     '400',
     '503',

@@ -24,6 +24,13 @@ export interface Face {
   holdingSymbol: string | null
   holdingDecimals: number | null
 }
+export interface CreditTerms {
+  fromTime: number
+  payouts: boolean
+  minWei: bigint
+  maxWei: bigint
+  intervalSec: number
+}
 export interface Shop {
   ledger: Ledger
   head: Block
@@ -34,7 +41,8 @@ export interface Shop {
   /** Nodes that the minter may still mint; null if no pass has looked yet. */
   budget: number | null
   hasWallet: boolean
-  hasTerms: boolean
+  /** The credit terms, oldest first. */
+  terms: CreditTerms[]
   /** `QUOTE_TIER`. */
   quoteTier: string | null
   modes: { fromBlock: number; mode: string }[]
@@ -95,6 +103,14 @@ export function supplyLeft(shop: Shop, tierId: string): number | null {
   return supplyOf(shop.ledger.sale, tierId, latest, capOf(shop, tierId))
 }
 
+/** What a node is credited at a rate, by the last terms that are in force at the head. Nothing while payouts are off. */
+function creditOf({ terms, head }: Shop, payoutBps: number) {
+  const inForce = terms.findLast(({ fromTime }) => fromTime <= head.time)
+  if (!inForce?.payouts) return null
+  const [minWei, maxWei] = [inForce.minWei, inForce.maxWei].map((wei) => String((wei * BigInt(payoutBps)) / 10_000n))
+  return { minWei, maxWei, intervalSec: inForce.intervalSec }
+}
+
 /** A tier as people and checks see it: by its latest version, with the contract's cap beside the ledger's own limit. */
 export function tierNow(shop: Shop, tierId: string) {
   const { onSale, supply } = latestOf(shop, tierId)
@@ -115,7 +131,12 @@ export function tierOf(shop: Shop, tierId: string) {
   return {
     ...{ id: tierId, label, priceWei: String(latest.priceWei), maxPerWallet: latest.maxPerWallet },
     ...{ holdingWei: String(latest.holdingWei), holdingToken, holdingSymbol, holdingDecimals, payoutBps },
-    ...{ onSale: latest.onSale, soldOut: shop.budget === 0, state: stateOf(shop, latest, remaining) },
+    ...{
+      credit: creditOf(shop, payoutBps),
+      onSale: latest.onSale,
+      soldOut: shop.budget === 0,
+      state: stateOf(shop, latest, remaining),
+    },
     ...{ supply, sold, remaining, reserved: reservationsOf(shop.ledger, tierId).length },
     ...{ opensAt: iso(latest.opensAt), closesAt: iso(latest.closesAt), opensAfter: latest.opensAfter },
     allowlistRoot: latest.allowlist,
@@ -147,7 +168,7 @@ function awaitedBy({ ledger, head }: Shop, tierId: string): string | null {
 
 /** What a quote says of the tier that a caller names, or of the default one. */
 export function quoteOf(shop: Shop, named: string | null): Quote {
-  if (!shop.hasWallet || !shop.hasTerms) return { status: 503 }
+  if (!shop.hasWallet || shop.terms.length === 0) return { status: 503 }
   const tiers = tierIdsOf(shop).map((tierId) => tierOf(shop, tierId))
   const wanted = named ?? shop.quoteTier
   const first = tiers.find(({ state }) => state === 'open') ?? tiers.find(({ state }) => state !== 'closed')

@@ -17,26 +17,24 @@ const LEAST = 2
 
 interface BarsProps {
   bars: readonly Bar[]
-  /** Room for at least so many bars. */
+  /** Room for at least so many bars, so that few are not as wide as walls. They fill it from the left. */
   least?: number
   /** The value at full height. The highest bar's, if left out. */
   top?: number
 }
 
-export function Bars({ bars, least = bars.length, top }: BarsProps) {
+export function Bars({ bars, least = 0, top }: BarsProps) {
   const max = Math.max(top ?? 0, ...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
-  // If there are few bars, they are at the right end, because the next bar will appear there.
-  const before = Math.max(0, least - bars.length)
   return (
     <svg
       className="bars"
-      viewBox={`0 0 ${(bars.length + before) * WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${Math.max(bars.length, least) * WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
       {bars.map(({ key, value, title, tone }, index) => {
         const height = value ? Math.max(LEAST, (value / max) * HEIGHT) : 0
-        const x = (before + index) * WIDTH
+        const x = index * WIDTH
         return (
           <g key={key} className={tone}>
             <title>{title}</title>

@@ -85,13 +85,14 @@ export function Section({ title, aside, isHeardOnly = false, takesFocus = false,
   )
 }
 
-/** Named facts in rows. Skips undefined facts. */
+/** Named facts in rows. Skips those that are undefined or false. */
 export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string, ReactNode>>; className?: string }) {
   return (
     <dl className={className}>
       {Object.entries(of).map(
         ([name, value]) =>
-          value !== undefined && (
+          value !== undefined &&
+          value !== false && (
             <Fragment key={name}>
               <dt>{name}</dt>
               <dd>{value}</dd>

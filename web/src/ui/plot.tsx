@@ -54,23 +54,25 @@ export function Plot({ points, what }: PlotProps) {
   )
 }
 
-/** Fewer bars would be as wide as walls. */
-const BARS_LEAST = 12
+const BARS_LEAST = 24
 /** Below fewer bars, two times would touch each other. */
-const MARKED_LEAST = 6
+const MARKED_LEAST = 12
 
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]
   const top = roundTop(bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n))
-  const isShort = bins.length < BARS_LEAST
   const [first, last] = [bins[0], bins.at(-1)]
   const marked =
-    bins.length < MARKED_LEAST ? [undefined, last] : isShort ? [first, last] : [first, bins[bins.length >> 1], last]
+    bins.length < MARKED_LEAST
+      ? [first]
+      : bins.length < BARS_LEAST
+        ? [first, last]
+        : [first, bins[bins.length >> 1], last]
   return (
     <Axes
       top={`${shortEther(top)} ETH`}
       marks={marked.map((bin) => bin?.from)}
-      from={Math.max(0, 1 - bins.length / BARS_LEAST)}
+      share={Math.min(1, bins.length / BARS_LEAST)}
       stepMs={binMs}
     >
       <Bars
@@ -91,21 +93,21 @@ interface AxesProps {
   top: string
   /** Times below the bars, from the first to the last. */
   marks: readonly (Date | undefined)[]
-  /** Where the first bar begins, as a share of the width. */
-  from?: number
+  /** Where the last bar ends, as a share of the width. */
+  share: number
   /** The time that a bar spans. */
   stepMs: number
   children: React.ReactNode
 }
 
 /** The frame around the bars: the values at its top and its base, and times in the browser's zone. */
-function Axes({ top, marks, from = 0, stepMs, children }: AxesProps) {
+function Axes({ top, marks, share, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">
       <span className="note">{top}</span>
       {children}
       <span className="note base">0</span>
-      <p className="note" style={{ paddingLeft: `${from * 100}%` }}>
+      <p className="note" style={{ width: `${share * 100}%` }}>
         {marks.map((at, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: places that never move
           <span key={index} title={at && everyTime(at)}>

@@ -50,36 +50,12 @@ export const words = {
     earnsEvery: 'It earns every {span}',
     earnsHow: 'Each round credits it with ETH. Withdraw any time.',
     next: 'Next round {time}.',
-    questions: 'Questions',
-    asked: [
-      [
-        'What do I get?',
-        'An NFT in the wallet that paid. Each round credits it with ETH, which the contract keeps for its owner.',
-      ],
-      [
-        'When am I paid, and how much?',
-        'Each round. The chain’s randomness draws the amount within a range that the operator sets, so it may change. Nothing is promised. You withdraw when you like.',
-      ],
-      [
-        'What if I send a wrong amount, or pay from an exchange?',
-        'We hold a wrong amount until the operator sends it back or gives you a node. If you pay from an exchange, the node goes to the exchange, and we cannot move it.',
-      ],
-      ['Can I sell my node?', 'Yes, like any NFT. Its balance goes with it, so withdraw before you sell.'],
-      [
-        'Who can change the terms?',
-        'The operator can change prices and the range, and stop the rounds. What your node was credited stays yours.',
-      ],
-      [
-        'What happens if this site is gone?',
-        'Your ETH stays in the contract, which pays you without us. Save the page withdraw.html from “My nodes”.',
-      ],
-    ],
     forHolders: 'holders of {amount} {symbol}',
     tokensOf: 'tokens of {token}',
   },
   buy: {
     title: 'Buy a node',
-    lead: 'One transfer of the exact price. We check your wallet before you pay.',
+    lead: 'One transfer of the exact price for each node. We check your wallet before you pay.',
     noTier: 'Tier not found.',
     notOnSale: 'This tier is not on sale.',
     upcoming: 'This tier is not open yet.',
@@ -91,6 +67,9 @@ export const words = {
     buyStep: 'Buy {tier}, {amount} ETH',
     yourPayment: 'Your payment',
     yourPayments: 'Your payments',
+    onTheirWay: { one: '{n} node on its way', other: '{n} nodes on their way' },
+    areYours: { one: '{n} node is yours', other: '{n} nodes are yours' },
+    seeNodes: 'See my nodes',
     nth: 'Transfer {n} of {all}',
     times: '{n} nodes at {amount} ETH each',
     another: 'Buy another',
@@ -98,7 +77,7 @@ export const words = {
     to: 'To {wallet} on {chain}',
     openInWallet: 'Open in a wallet',
     next: [
-      ['Pay', 'the exact price, once'],
+      ['Pay', 'the exact price for each node'],
       ['Mint', 'to the wallet that paid'],
       ['Earn', 'from the next round on'],
     ],

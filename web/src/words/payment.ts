@@ -18,7 +18,7 @@ export const words = {
     minted: 'Minted',
     held: 'We hold your payment',
     refunded: 'Your ether was sent back',
-    dismissed: 'Closed without a node',
+    dismissed: 'Closed without a node or a refund',
   },
   steps: {
     seen: { now: 'Waiting for the next block', done: 'In a block' },
@@ -41,6 +41,7 @@ export const words = {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
     },
+    unconfirmed: '{block}, not confirmed yet',
     checks: 'The amount, the tier and your limit',
     sent: 'Sent to the contract',
     nextRun: 'In a few seconds',
@@ -119,11 +120,15 @@ export const words = {
   stopped: {
     refunded: 'The operator has sent the ether back.',
     refundedBy: 'The operator has sent the ether back. Transaction {hash}',
-    askWhy: '<contact>Ask the operator</contact> why.',
-    giveAddress: 'If you ask the operator why, send the address of this page.',
+    closed:
+      '<strong>You get no node for this payment, and the operator does not send the ether back.</strong> The operator can still refund it.',
+    giveAddress: 'If you ask for that, send the address of this page.',
     steps: ['Received', 'The operator decides', 'A node, or your ether back'],
     /** The second step, if the payment needs no decision. */
     held: 'Held',
+    prepared: 'Refund prepared',
+    /** The last step, if no node will come. */
+    back: 'Your ether back',
     looks: 'The operator reviews it.',
     nothingLost:
       'Nothing is lost: your ether is in the payments wallet. {next} Come back to this page for the outcome.',
@@ -176,6 +181,6 @@ export const words = {
     mintedElsewhere: 'Another wallet got the node of this payment.',
     recheck:
       'The ledger was restored from a backup, so the operator is checking whether this payment was already handled.',
-    refunding: 'The operator is about to send the ether back.',
+    refunding: 'The operator is about to send your ether back to the wallet that paid.',
   },
 } as const

@@ -1,5 +1,5 @@
 // The page on which a buyer chooses a tier. The checkout itself is checkout.tsx.
-import { Suspense } from 'react'
+import { Suspense, useState } from 'react'
 import { useParams, useSearchParams } from 'wouter'
 import { useTiers } from '../../ledger.ts'
 import { later } from '../../ui/boundary.tsx'
@@ -19,16 +19,15 @@ export function Buy() {
   const { tier: id } = useParams<{ tier?: string }>()
   const [search] = useSearchParams()
   const tiers = useTiers()
+  const [standing, setStanding] = useState<string | null>(null)
   if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   const isSold = tier?.state === 'open' && !tier.soldOut
   const paidCount = search.getAll('tx').length
+  const paid = paidCount > 1 ? (standing ?? fill(t.onTheirWay, { n: paidCount })) : t.yourPayment
   const offer = tier && (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   return (
-    <Page
-      title={paidCount > 0 ? (paidCount > 1 ? t.yourPayments : t.yourPayment) : (offer ?? t.title)}
-      lead={isSold && paidCount === 0 && t.lead}
-    >
+    <Page title={paidCount > 0 ? paid : (offer ?? t.title)} lead={isSold && paidCount === 0 && t.lead}>
       <div className={tier ? 'selling' : undefined}>
         <Shown reading={tiers}>
           {(all) =>
@@ -36,7 +35,7 @@ export function Buy() {
               <>
                 <Thing tier={tier} isPaid={paidCount > 0} />
                 <Suspense fallback={<Offered tier={tier} />}>
-                  <Checkout key={id} tier={tier} />
+                  <Checkout key={id} tier={tier} heading={paid} setHeading={setStanding} />
                 </Suspense>
               </>
             ) : (

@@ -1,8 +1,8 @@
 // Pays for one tier: the exact amount, how many nodes, the wallet that pays and its checks. There are three ways to pay: a wallet
 // here, another device, or a transfer made elsewhere, by its hash. The page keeps the hashes in its address, so it still follows the transfers after
 // a reload.
-import type { Quote, Tier } from '@node-ledger/client'
-import { Fragment, Suspense, useRef, useState } from 'react'
+import type { Payment as LedgerPayment, Quote, Tier } from '@node-ledger/client'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
 import { useQuote, useTiers } from '../../ledger.ts'
@@ -34,15 +34,20 @@ const ByHand = later(async () => (await import('./by-hand.tsx')).ByHand)
 
 const t = words.buy
 
-export function Checkout({ tier }: { tier: Tier }) {
-  return (
-    <WalletArea>
-      <Payment tier={tier} />
-    </WalletArea>
-  )
+interface CheckoutProps {
+  tier: Tier
+  /** The page's heading once the buyer has paid, which follows several transfers. */
+  heading: string
+  setHeading: (heading: string) => void
 }
 
-function Payment({ tier }: { tier: Tier }) {
+export const Checkout = (props: CheckoutProps) => (
+  <WalletArea>
+    <Payment {...props} />
+  </WalletArea>
+)
+
+function Payment({ tier, heading, setHeading }: CheckoutProps) {
   const [search] = useSearchParams()
   const [, navigate] = useLocation()
   const hashes = search.getAll('tx')
@@ -62,7 +67,7 @@ function Payment({ tier }: { tier: Tier }) {
     return (
       <div className="one-column">
         <Section
-          title={hashes.length > 1 ? t.yourPayments : t.yourPayment}
+          title={heading}
           takesFocus={!cameWith.current}
           aside={
             <Link href={`/buy/${tier.id}`} onClick={() => writeIntent(null)}>
@@ -70,7 +75,7 @@ function Payment({ tier }: { tier: Tier }) {
             </Link>
           }
         >
-          <Followed hashes={hashes} payer={payer ?? undefined} wallet={wallet} />
+          <Followed hashes={hashes} payer={payer ?? undefined} wallet={wallet} setHeading={setHeading} />
         </Section>
       </div>
     )
@@ -97,21 +102,39 @@ interface FollowedProps {
   hashes: readonly string[]
   payer: string | undefined
   wallet: ConnectedWallet | null
+  setHeading: (heading: string) => void
 }
 
-/** The transfers that were sent, each followed to its nodes. */
-function Followed({ hashes, payer, wallet }: FollowedProps) {
-  return hashes.map((txHash, index) => (
-    <Fragment key={txHash}>
-      {hashes.length > 1 && <h2>{fill(t.nth, { n: index + 1, all: hashes.length })}</h2>}
-      <PaymentSteps
-        txHash={txHash}
-        payer={payer}
-        isOneOfSeveral={hashes.length > 1}
-        ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
-      />
-    </Fragment>
-  ))
+const WAITING: readonly string[] = ['orphaned', 'seen', 'accepted', 'minting'] satisfies LedgerPayment['status'][]
+
+/** The transfers that were sent, each followed to its nodes, and how all of them stand. */
+function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
+  const [states, setStates] = useState<Readonly<Record<string, readonly string[]>>>({})
+  const all = hashes.flatMap((hash) => states[hash] ?? ['seen'])
+  const waiting = all.filter((state) => WAITING.includes(state)).length
+  const minted = all.filter((state) => state === 'minted').length
+  const heading = waiting > 0 ? fill(t.onTheirWay, { n: waiting }) : minted > 0 ? fill(t.areYours, { n: minted }) : null
+  useEffect(() => setHeading(heading ?? t.yourPayments), [heading, setHeading])
+  const isSeveral = hashes.length > 1
+  return (
+    <div className={isSeveral ? 'stack several' : 'stack'}>
+      {hashes.map((txHash, index) => (
+        <PaymentSteps
+          key={txHash}
+          txHash={txHash}
+          payer={payer}
+          name={isSeveral ? fill(t.nth, { n: index + 1, all: hashes.length }) : undefined}
+          onState={(state) => setStates((before) => ({ ...before, [txHash]: state }))}
+          ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
+        />
+      ))}
+      {isSeveral && waiting === 0 && minted > 0 && (
+        <Link href="/owner" className="button main wide">
+          {t.seeNodes}
+        </Link>
+      )}
+    </div>
+  )
 }
 
 /** Why this tier cannot be bought now, in a sentence; null if it can. */

@@ -17,7 +17,7 @@ export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
   const mostOf = useMostPerWallet()
   return (
     <div className="thing">
-      <TierPicture id={tier.id} payoutBps={tier.payoutBps} />
+      <TierPicture payoutBps={tier.payoutBps} />
       <LastPaid tier={tier} />
       {!isPaid && (
         <Facts

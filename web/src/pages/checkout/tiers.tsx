@@ -1,18 +1,22 @@
 // What is on sale, on one page: a card for each tier with its price, what is left, and its conditions. Also says how buying works.
-import type { Distribution, Tier } from '@node-ledger/client'
-import type { ReactNode } from 'react'
+import type { Tier } from '@node-ledger/client'
+import { type ReactNode, Suspense } from 'react'
 import { Link } from 'wouter'
-import { cadenceOf, paidByTier } from '../../cadence.ts'
+import { nextTurnOf, paidByTier } from '../../cadence.ts'
 import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Bars } from '../../ui/bars.tsx'
+import { later } from '../../ui/boundary.tsx'
 import { Countdown, Mark, Price, Time } from '../../ui/facts.tsx'
 import { Facts, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { Claim } from '../payment/claim.tsx'
+
+// It is below the fold.
+const Questions = later(async () => (await import('./questions.tsx')).Questions)
 
 const t = words.tiers
 const strong = (text: ReactNode) => <strong>{text}</strong>
@@ -25,7 +29,9 @@ export function Tiers() {
         {(all) => <Offers tiers={all} />}
       </Shown>
       <HowItWorks />
-      <Questions />
+      <Suspense>
+        <Questions />
+      </Suspense>
       <Claim />
     </Page>
   )
@@ -48,11 +54,12 @@ function Offers({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
-/** How it works in three steps, with the time between two credits according to the last rounds. */
+/** How it works in three steps, with the time between two credits by the terms. */
 function HowItWorks() {
   const { data: rounds = [] } = useRounds()
   const { chain } = useSite()
-  const cadence = cadenceOf(rounds, Date.now())
+  const next = nextTurnOf(rounds, Date.now())
+  const credit = useTiers().data?.[0]?.credit
   return (
     <Section title={t.how}>
       <ol className="how">
@@ -65,28 +72,12 @@ function HowItWorks() {
           <p>{t.arrivesHow}</p>
         </li>
         <li>
-          <h3>{cadence ? fill(t.earnsEvery, { span: everySpan(cadence.intervalSec) }) : t.earns}</h3>
+          <h3>{credit ? fill(t.earnsEvery, { span: everySpan(credit.intervalSec) }) : t.earns}</h3>
           <p>
-            {t.earnsHow} {cadence?.nextAt && rich(t.next, { time: <Countdown to={cadence.nextAt} isTurn /> })}
+            {t.earnsHow} {next && rich(t.next, { time: <Countdown to={next} isTurn /> })}
           </p>
         </li>
       </ol>
-    </Section>
-  )
-}
-
-/** What a first buyer asks. */
-function Questions() {
-  return (
-    <Section title={t.questions}>
-      <dl className="asked">
-        {t.asked.map(([question, answer]) => (
-          <div key={question}>
-            <dt>{question}</dt>
-            <dd>{answer}</dd>
-          </div>
-        ))}
-      </dl>
     </Section>
   )
 }
@@ -178,17 +169,15 @@ function Standing({ tier }: { tier: Tier }) {
   return isNearlySold(tier) && <Mark tone="warn">{t.nearly}</Mark>
 }
 
-/** How many rounds a card shows. */
+/** How many rounds a card shows. Fewer show no course. */
 const PAID_MAX = 12
-/** Fewer bars show no course. */
-const SPARK_LEAST = 3
 
 /** What a round may pay a node of a tier by its terms, and what the last rounds paid: the newest in words, all of them as bars. */
 export function LastPaid({ tier }: { tier: Tier }) {
   const { data: rounds = [] } = useRounds()
   const payouts = paidByTier(rounds, tier.id, PAID_MAX)
   const last = payouts.at(-1)
-  const range = rangeOf(rounds, tier.payoutBps)
+  const range = tier.credit && rangeInWords(tier.credit)
   const than = thanInWords(tier, useTiers().data ?? [])
   return (
     <div className="paid">
@@ -207,10 +196,9 @@ export function LastPaid({ tier }: { tier: Tier }) {
           </span>
         )}
       </p>
-      {last && payouts.length >= SPARK_LEAST && (
+      {payouts.length === PAID_MAX && (
         <>
           <Bars
-            least={PAID_MAX}
             bars={payouts.map(({ round, at, wei }) => ({
               key: round,
               value: etherAsNumber(wei),
@@ -235,12 +223,12 @@ function thanInWords({ payoutBps }: Tier, tiers: readonly Tier[]): string {
   return plain && payoutBps !== PLAIN_BPS ? fill(t.than, { rate: times(payoutBps), tier: plain.label }) : ''
 }
 
-/** What a turn may pay at this rate, by the terms of the newest turn, in words; null if no round has terms. */
-function rangeOf(rounds: readonly Distribution[], payoutBps: number): string | null {
-  const turn = rounds.flatMap(({ turns }) => turns).find(({ minWei }) => minWei !== null)
-  if (!turn || turn.minWei === null || turn.maxWei === null) return null
-  const [least, most] = [turn.minWei, turn.maxWei].map((wei) => creditInWords((wei * BigInt(payoutBps)) / 10_000n))
-  return least === most ? `${least}` : fill(t.fromTo, { least: `${least}`, most: `${most}` })
+export type Credit = NonNullable<Tier['credit']>
+
+/** What a round may pay a node; one amount if there is but one. */
+export function rangeInWords({ minWei, maxWei }: Credit): string {
+  const [least, most] = [creditInWords(minWei), creditInWords(maxWei)]
+  return least === most ? least : fill(t.fromTo, { least, most })
 }
 
 /** All steps of the ladder to which a tier belongs, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */

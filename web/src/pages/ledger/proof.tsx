@@ -3,7 +3,7 @@ import type { Distribution, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { cadenceOf, paidByTier } from '../../cadence.ts'
+import { nextTurnOf, paidByTier } from '../../cadence.ts'
 import { etherAsNumber, shortEther } from '../../format.ts'
 import { nameOf } from '../../ledger.ts'
 import type { Recomputed } from '../../recompute-all.ts'
@@ -34,7 +34,7 @@ export function Proof({ rounds, tier }: ProofProps) {
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   })
-  const next = cadenceOf(rounds, Date.now())?.nextAt ?? null
+  const next = nextTurnOf(rounds, Date.now())
   const paidTier = tier ? paidByTier(rounds, tier.id, BARS_MAX) : []
   const paid = paidTier.length > 0 ? paidTier : averageOf(rounds.slice(0, BARS_MAX).reverse())
   const verdictOf = new Map(rounds.map((round) => [round.id, data?.verdicts.get(nameOf(round))]))

@@ -1,5 +1,5 @@
 // A payment's steps from the transfer to the node, live; or why it is held, and what happens next.
-import type { LedgerError, Payment } from '@node-ledger/client'
+import type { LedgerError, Payment, Tier } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
@@ -39,8 +39,10 @@ export interface StepsProps {
   payer?: string | undefined
   /** True if the page is about this transaction alone, so that its state is the page's heading. */
   isPage?: boolean
-  /** True if the page also follows other transactions. */
-  isOneOfSeveral?: boolean
+  /** What the page calls it, if it also follows other transactions. */
+  name?: string | undefined
+  /** Called with the states of its payments, whenever one changes. */
+  onState?: (states: readonly Payment['status'][]) => void
   /** What the connected wallet can do with the new node. */
   ofNode?: ((nodeId: string) => ReactNode) | undefined
 }
@@ -63,7 +65,7 @@ interface OwnStepsProps extends StepsProps {
   onReplaced: (by: Payment) => void
 }
 
-function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, onReplaced }: OwnStepsProps) {
+function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplaced }: OwnStepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
   const isDone = isOver(reading.data ?? [])
@@ -74,6 +76,7 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
   useEffect(() => {
     if (isDone) noteOver(txHash)
   }, [isDone, txHash])
+  useReport(reading.data, onState)
   const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))
   const [first] = payments
   const isMissing = reading.isSuccess && payments.length === 0
@@ -85,23 +88,24 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
   const Heading = headingOf(isPage)
   if (isNoPayment(reading.error)) return <NoPayment {...{ Heading, txHash, isPage }} error={reading.error} />
   const state = reading.isPending ? null : words.said[stateOf(first, reading.isError)]
+  const isOneOfSeveral = name !== undefined || payments.length > 1
   return (
     <div className="payment">
       <Announcement state={state} />
+      {name && <p className="note">{name}</p>}
       {!first && (
-        <header>
-          <Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : 'unread']}</Heading>
-          <Expected txHash={txHash} />
-        </header>
+        <Course
+          heading={<Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : 'unread']}</Heading>}
+          paid={<Expected txHash={txHash} />}
+          isFolded={name !== undefined && isMissing}
+        >
+          {isMissing && isOwn(txHash, payer) && <Way payment={null} />}
+          <Transaction txHash={txHash} />
+        </Course>
       )}
       {reading.isError && <CannotAsk error={reading.error} />}
       {reading.isPending && <Waiting lines={4} />}
-      {isMissing && (
-        <>
-          {isOwn(txHash, payer) && <Way payment={null} />}
-          <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />
-        </>
-      )}
+      {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
       {payments.map((payment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
         <Fragment key={index}>
@@ -111,16 +115,24 @@ function Steps({ txHash, payer, isPage = false, isOneOfSeveral = false, ofNode, 
             payment={payment}
             isYours={isSentHere || payment.from === payer}
             justCame={sawUndone.current}
-            isOneOfSeveral={isOneOfSeveral || payments.length > 1}
+            isOneOfSeveral={isOneOfSeveral}
             ofNode={payment.from === payer ? ofNode : undefined}
           />
         </Fragment>
       ))}
-      <Transaction txHash={txHash} payments={payments} />
       <Elsewhere txHash={txHash} isAsked={payments.some(({ status }) => status === 'held' || status === 'dismissed')} />
       {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
+}
+
+/** Reports the states of the payments whenever one changes. */
+function useReport(payments: readonly Payment[] = [], onState: StepsProps['onState']): void {
+  const states = payments.map(({ status }) => status).join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the states alone are news
+  useEffect(() => {
+    if (states) onState?.(states.split(' ') as Payment['status'][])
+  }, [states])
 }
 
 const stateOf = (payment: Payment | undefined, isError: boolean) => payment?.status ?? (isError ? 'unchecked' : 'none')
@@ -137,11 +149,7 @@ function Expected({ txHash }: { txHash: string }) {
   const intent = readIntent()
   const tier = useTiers().data?.find(({ id }) => id === intent?.tierId)
   if (!intent?.sent.includes(txHash)) return null
-  return (
-    <p className="note">
-      <Amount wei={BigInt(intent.priceWei)} /> {tier && `· ${tier.label}`} · <Address of={intent.payer} />
-    </p>
-  )
+  return <Paid wei={BigInt(intent.priceWei)} tier={tier} from={intent.payer} />
 }
 
 /** The state of a page's own payment is the page's heading. */
@@ -159,51 +167,91 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
   isOneOfSeveral: boolean
 }
 
-/** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps. */
+/** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
 function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
-  const { status, nodeId, valueWei, tierId, from, assurance } = payment
+  const { status, nodeId, valueWei, tierId, from } = payment
   const tier = useTiers().data?.find(({ id }) => id === tierId)
-  // One provider is what most services have, and no news, unless the payment waits for a second. Nothing vouches for a transfer in no block.
-  const rest = assurance && status !== 'orphaned' && (assurance !== 'believed' || status === 'seen') && (
-    <p className="note">{words.assurance[restsOn(payment, assurance)]}</p>
-  )
   if (status === 'minted' && nodeId)
     return (
       <>
         <Success {...{ Heading, payment, nodeId, isYours, justCame, isOneOfSeveral }}>{ofNode?.(nodeId)}</Success>
-        {rest}
+        <RestsOn payment={payment} />
+      </>
+    )
+  const heading = <Heading tabIndex={-1}>{words.heads[status]}</Heading>
+  if (STOPPED.includes(status))
+    return (
+      <>
+        <header>
+          {heading}
+          {status === 'refunded' && <Paid wei={valueWei} tier={tier} from={from} />}
+        </header>
+        <Stopped payment={payment} />
+        {status === 'held' && <RestsOn payment={payment} />}
+        <Transaction txHash={payment.txHash} />
       </>
     )
   return (
-    <>
-      <header>
-        <Heading tabIndex={-1}>{words.heads[status]}</Heading>
-        {status !== 'held' && (
-          <p className="note">
-            <Amount wei={valueWei} /> {tier && `· ${tier.label}`} · <Address of={from} />
-          </p>
-        )}
-      </header>
+    <Course heading={heading} paid={<Paid wei={valueWei} tier={tier} from={from} />} isFolded={isOneOfSeveral}>
       {status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
-      {STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
-      {rest}
-    </>
+      <Way payment={payment} />
+      {payment.assurance !== 'linked' && <RestsOn payment={payment} />}
+      <Transaction txHash={payment.txHash} />
+    </Course>
   )
 }
 
-/** The transaction's hash, unless a receipt has it. */
-function Transaction({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
-  if (payments.some(({ status }) => status === 'minted')) return null
-  return (
-    <p className="whole note">
-      {words.transaction}{' '}
-      <InExplorer kind="tx" id={txHash}>
-        <code translate="no">{txHash}</code>
-      </InExplorer>{' '}
-      <CopyButton text={txHash} what={ui.copy.transaction} />
-    </p>
-  )
+interface CourseProps {
+  heading: ReactNode
+  paid: ReactNode
+  isFolded: boolean
+  children: ReactNode
 }
+
+/** A payment on its way, below its heading. One of several folds all but its heading. */
+const Course = ({ heading, paid, isFolded, children }: CourseProps) =>
+  isFolded ? (
+    <details className="checked">
+      <summary>{heading}</summary>
+      {children}
+    </details>
+  ) : (
+    <>
+      <header>
+        {heading}
+        {paid}
+      </header>
+      {children}
+    </>
+  )
+
+/** Who paid how much, and for which tier. */
+const Paid = ({ wei, tier, from }: { wei: bigint; tier: Tier | undefined; from: string | null }) => (
+  <p className="note">
+    <Amount wei={wei} /> {tier && `· ${tier.label}`} · <Address of={from} />
+  </p>
+)
+
+/**
+ * What a payment rests on. One provider is what most services have, and no news, unless the payment waits for a second. Nothing vouches for a transfer
+ * in no block.
+ */
+function RestsOn({ payment: { status, assurance } }: { payment: Payment }) {
+  if (!assurance || status === 'orphaned' || (assurance === 'believed' && status !== 'seen')) return null
+  // If the service has several providers, it decides nothing about a payment that only one of them shows.
+  return <p className="note">{words.assurance[assurance === 'believed' ? 'waits' : assurance]}</p>
+}
+
+/** The transaction's hash. */
+const Transaction = ({ txHash }: { txHash: string }) => (
+  <p className="whole note">
+    {words.transaction}{' '}
+    <InExplorer kind="tx" id={txHash}>
+      <code translate="no">{txHash}</code>
+    </InExplorer>{' '}
+    <CopyButton text={txHash} what={ui.copy.transaction} />
+  </p>
+)
 
 /** The transfer in the explorer, and whom to ask about it, unless the page already says that. */
 function Elsewhere({ txHash, isAsked }: { txHash: string; isAsked: boolean }) {
@@ -217,10 +265,6 @@ function Elsewhere({ txHash, isAsked }: { txHash: string; isAsked: boolean }) {
     </p>
   )
 }
-
-/** What a payment rests on. If the service has several providers, it decides nothing about a payment that only one of them shows. */
-const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance']>) =>
-  status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 
 /** Announces each step to screen readers, and in the document's title. */
 function Announcement({ state }: { state: string | null }) {
@@ -270,6 +314,7 @@ function noteFor(
 
 function InBlock({ payment, confirmations }: { payment: Payment | null; confirmations: number }) {
   const block = <Block of={payment?.blockNumber ?? null} />
+  if (payment?.assurance === 'linked') return rich(words.notes.unconfirmed, { block })
   return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
 }
 
@@ -299,7 +344,7 @@ function NoPayment({ Heading, txHash, isPage, error }: NoPaymentProps) {
       <p className="notice" role="status">
         {fill(words.notAPayment, { why: error.message })}
       </p>
-      <Transaction txHash={txHash} payments={[]} />
+      <Transaction txHash={txHash} />
       {isPage && <Another />}
     </div>
   )

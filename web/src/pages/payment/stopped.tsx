@@ -24,7 +24,7 @@ export function Stopped({ payment }: { payment: Payment }) {
         {payment.refundTxHash ? rich(t.refundedBy, { hash: <Hash of={payment.refundTxHash} /> }) : t.refunded}
       </p>
     )
-  if (payment.status === 'dismissed') return <WhyDismissed txHash={payment.txHash} />
+  if (payment.status === 'dismissed') return <Dismissed payment={payment} />
   const { reason } = payment
   return (
     <div className="held">
@@ -33,9 +33,9 @@ export function Stopped({ payment }: { payment: Payment }) {
         {rich(reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, { next: <Next payment={payment} /> })}
       </p>
       <ol className="way">
-        {t.steps.map((step, index) => (
+        {stepsOf(payment).map((step, index) => (
           <li key={step} className={WAY[index]} aria-current={index === 1 ? 'step' : undefined}>
-            <span>{index === 1 && !needsDecision(payment) ? t.held : step}</span>
+            <span>{step}</span>
           </li>
         ))}
       </ol>
@@ -44,21 +44,26 @@ export function Stopped({ payment }: { payment: Payment }) {
   )
 }
 
-/** Whom to ask why. */
-function WhyDismissed({ txHash }: { txHash: string }) {
+/** The operator's decision, and what the buyer needs to object to it. */
+function Dismissed({ payment }: { payment: Payment }) {
   const { contact } = useSite()
-  if (contact)
-    return (
-      <p className="notice">
-        {rich(t.askWhy, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}
-      </p>
-    )
   return (
-    <div className="notice">
-      <p>{t.giveAddress}</p>
-      <KeepPage txHash={txHash} />
+    <div className="held">
+      <p>
+        {rich(t.closed, { strong: (text) => <strong>{text}</strong> })} {contact === null && t.giveAddress}
+      </p>
+      <HeldFacts payment={payment} />
     </div>
   )
+}
+
+/** What happened, what happens now, and how it may end. */
+function stepsOf(payment: Payment): string[] {
+  const [received, decides, either] = t.steps
+  const { reason } = payment
+  const isSentBack = reason !== null && NEXT[reason] === 'sendsBack'
+  const now = reason === 'refunding' ? t.prepared : needsDecision(payment) ? decides : t.held
+  return [received, now, isSentBack ? t.back : either]
 }
 
 /** What the buyer and the operator need to settle it: what came, what was expected, from whom and when, and whom to ask. */
@@ -114,6 +119,8 @@ function KeepPage({ txHash }: { txHash: string }) {
 function Next({ payment: { reason, waitsForPlace } }: { payment: Payment }) {
   if (reason === 'soldOut' || reason === 'supplySpent') return waitsForPlace ? t.waitsForPlace : t.noPlace
   if (reason === 'contractWallet') return <OfContract />
+  // The reason says it.
+  if (reason === 'refunding') return null
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
 

@@ -21,7 +21,7 @@ interface SuccessProps {
   isYours: boolean
   /** True if the node arrived while the page was open. The node's heading then takes the focus. */
   justCame: boolean
-  /** True if the page shows several nodes. The receipt is then collapsed. */
+  /** True if the page shows several nodes. The receipt is then collapsed, and no button is the main one. */
   isOneOfSeveral: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
@@ -59,11 +59,11 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
             )}
           </p>
           <div className="buttons">
-            <Link href={`/node/${nodeId}`} className="button main">
+            <Link href={`/node/${nodeId}`} className={isOneOfSeveral ? 'button' : 'button main'}>
               {t.see}
             </Link>
             {children}
-            <Share nodeId={nodeId} />
+            {!isOneOfSeveral && <Share nodeId={nodeId} />}
           </div>
         </div>
       </div>
