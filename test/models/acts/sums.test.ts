@@ -185,7 +185,8 @@ function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allow
         per_node_at_mint_wei: 0n,
         turns_at_mint: 0,
       },
-      ...{ mint_tx_hash: word(200), minted_at: at(50), ...BLOCK },
+      // What one provider reports counts as well.
+      ...{ mint_tx_hash: word(200), minted_at: at(50), proof: id % 2 === 0 ? 'proven' : 'believed', ...BLOCK },
     })),
     grants: nodes
       .filter(({ isGranted }) => isGranted)
