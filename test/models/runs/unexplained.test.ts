@@ -26,7 +26,7 @@ const drawnBlock = fc.record({
   gap: fc.constantFrom(1, 1, 2, 5),
   moves: fc.array(move, { minLength: 1, maxLength: 2 }),
   areOneTransaction: fc.boolean(),
-  isProven: fc.constantFrom(true, true, false),
+  isProven: fc.boolean(),
   traces: fc.constantFrom<model.Block['traces']>(
     ['all'],
     ['all'],
