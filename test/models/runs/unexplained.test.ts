@@ -204,5 +204,5 @@ async function compare(given: Drawn): Promise<void> {
 }
 
 test('value without a transaction is booked by its trace, else a residue until one or a decision', async () => {
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(120) })
 })
