@@ -191,7 +191,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Attribute')
     assert.equal((await asked).postDataJSON().txHash, `0x${'1'.repeat(64)}`)
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByRole('button', { name: 'Cancel' }).click()
+    await dialog().getByRole('button', { name: 'Back' }).click()
     await page.unrouteAll()
     await page.getByText('Nothing is held.').waitFor()
   })
@@ -214,7 +214,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.deepEqual((await asked).postDataJSON(), { sender, reason: 'the key was used elsewhere' })
     // The service has no such nonce.
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByRole('button', { name: 'Cancel' }).click()
+    await dialog().getByRole('button', { name: 'Back' }).click()
     await page.unrouteAll()
     await go('Payments')
   })

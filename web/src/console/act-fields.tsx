@@ -44,7 +44,7 @@ export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
 
 function Echo({ text }: { text: string }) {
   const wei = weiOf(text)
-  return <p className="note">{wei === null ? 'in ETH' : etherAndWei(wei)}</p>
+  return wei === null ? null : <p className="note">{etherAndWei(wei)}</p>
 }
 
 interface ControlProps {

@@ -94,11 +94,12 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
 export const itsLine = ({ says }: { says: string }): ReactNode =>
   says.split('\n').map((line) => <p key={line}>{line}</p>)
 
-/** The result of an act, or a notice that it waits for a second person. */
+/** The result of an act, or a notice that it waits for a second person. A refund that may not be sent yet is a warning. */
 function Done({ answer, did }: { answer: object; did: (answer: unknown) => ReactNode }) {
   const waits = isWaiting(answer)
+  const tone = 'sendNow' in answer && answer.sendNow === false ? 'notice warn' : 'notice good'
   return (
-    <div className={waits ? 'notice' : 'notice good'} role="status">
+    <div className={waits ? 'notice' : tone} role="status">
       {waits ? answer.proposal.says : did(answer)}
     </div>
   )
@@ -147,7 +148,7 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
           {act.isPending ? 'Working…' : tries ? 'Preview' : label}
         </button>
         <button type="button" className="button quiet" onClick={close}>
-          Cancel
+          Back
         </button>
       </div>
     </form>

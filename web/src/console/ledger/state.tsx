@@ -115,6 +115,7 @@ function Ending({ error, outcome }: PassRow) {
       </>
     )
   if (outcome?.signer === 'roleLost') return <Mark tone="bad">role lost</Mark>
+  if (outcome?.reason === 'unpaidNodes') return <Mark tone="warn">held back</Mark>
   return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">OK</Mark>
 }
 
@@ -160,7 +161,7 @@ function outcomeInWords(outcome: Record<string, unknown>): string {
   )
 }
 /** Reasons whose codes do not explain themselves. */
-const REASONS: Readonly<Record<string, string>> = { unpaidNodes: 'held back: a node without a payment' }
+const REASONS: Readonly<Record<string, string>> = { unpaidNodes: 'a node has no payment' }
 const EMPTY = [NONE, '0', 'false', '[]']
 /** A code, such as a reason, in words. */
 const wordOf = (value: unknown) =>

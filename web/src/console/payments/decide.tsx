@@ -19,7 +19,7 @@ export function Decide({ payment, name }: { payment: PaymentFacts; name: string 
           label="Dismiss"
           act="payments/{payment}/dismiss"
           params={{ payment: name }}
-          says={`These ${ether(payment.valueWei)} ETH get neither node nor refund. This is final.`}
+          says={`These ${ether(payment.valueWei)} ETH get neither node nor refund. You can still refund them later.`}
         />
       )}
     </div>
@@ -50,7 +50,7 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         label="Enter the refund"
         act="payments/{payment}/refund"
         params={{ payment: name }}
-        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
+        says={`${isRefunding ? 'Send' : 'First prepare the refund, and send'} ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
       />
     </>
   )

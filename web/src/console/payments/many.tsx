@@ -44,7 +44,7 @@ export function DecideMany({ payments, choose }: DecideManyProps) {
             act="payments/decide"
             body={{ decision: 'dismiss', payments: namesOf(payments) }}
             fields={[]}
-            says="None of them gets a node or a refund. This is final."
+            says="None of them gets a node or a refund. You can still refund them later."
             did={(result) => <Results of={result} payments={payments} />}
           />
         </div>
