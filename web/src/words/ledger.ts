@@ -38,7 +38,7 @@ export const words = {
     solvent: 'Solvent',
     short: 'Short',
     holds: 'Holds',
-    both: 'Holds, owes',
+    both: 'Holds and owes',
     owes: 'Owes',
     lacks: 'Lacks',
     readAt: 'at {block}, {time}',

@@ -17,6 +17,7 @@ export const words = {
     minting: 'Minting your node',
     minted: 'Minted',
     held: 'We hold your payment',
+    refunding: 'Your refund is being prepared',
     refunded: 'Your ether was sent back',
     dismissed: 'Closed without a node or a refund',
   },
@@ -121,8 +122,8 @@ export const words = {
     refunded: 'The operator has sent the ether back.',
     refundedBy: 'The operator has sent the ether back. Transaction {hash}',
     closed:
-      '<strong>You get no node for this payment, and the operator does not send the ether back.</strong> The operator can still refund it.',
-    giveAddress: 'If you ask for that, send the address of this page.',
+      '<strong>The operator closed this payment. You get no node, and no refund is planned.</strong> You can still ask the operator for one.',
+    giveAddress: 'If you do, send the address of this page.',
     steps: ['Received', 'The operator decides', 'A node, or your ether back'],
     /** The second step, if the payment needs no decision. */
     held: 'Held',

@@ -18,11 +18,13 @@ export function Rounds() {
           {(all) => <RoundsPlot rounds={all} />}
         </Shown>
       </Section>
-      <Section title={words.overview.allRounds}>
-        <Shown reading={rounds} lines={8}>
-          {(all) => <RoundsTable rounds={all} />}
-        </Shown>
-      </Section>
+      {rounds.data?.length !== 0 && (
+        <Section title={words.overview.allRounds}>
+          <Shown reading={rounds} lines={8}>
+            {(all) => <RoundsTable rounds={all} />}
+          </Shown>
+        </Section>
+      )}
     </Page>
   )
 }

@@ -21,6 +21,8 @@ import { contactAbout, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
+/** States in which there is nothing to ask, or the page already says whom to ask. */
+const SAYS_ALL: readonly Payment['status'][] = ['minted', 'held', 'dismissed']
 const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
 /** How many steps are done in each state. */
 const DONE: Record<Payment['status'], number> = {
@@ -93,18 +95,8 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
     <div className="payment">
       <Announcement state={state} />
       {name && <p className="note">{name}</p>}
-      {!first && (
-        <Course
-          heading={<Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : 'unread']}</Heading>}
-          paid={<Expected txHash={txHash} />}
-          isFolded={name !== undefined && isMissing}
-        >
-          {isMissing && isOwn(txHash, payer) && <Way payment={null} />}
-          <Transaction txHash={txHash} />
-        </Course>
-      )}
+      {!first && <Unseen {...{ Heading, txHash, payer, isMissing, isOneOfSeveral }} isPending={reading.isPending} />}
       {reading.isError && <CannotAsk error={reading.error} />}
-      {reading.isPending && <Waiting lines={4} />}
       {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
       {payments.map((payment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
@@ -120,7 +112,7 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
           />
         </Fragment>
       ))}
-      <Elsewhere txHash={txHash} isAsked={payments.some(({ status }) => status === 'held' || status === 'dismissed')} />
+      {name === undefined && <Elsewhere txHash={txHash} payments={payments} />}
       {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
@@ -152,6 +144,31 @@ function Expected({ txHash }: { txHash: string }) {
   return <Paid wei={BigInt(intent.priceWei)} tier={tier} from={intent.payer} />
 }
 
+interface UnseenProps {
+  Heading: 'h1' | 'h2'
+  txHash: string
+  payer: string | undefined
+  isPending: boolean
+  isMissing: boolean
+  isOneOfSeveral: boolean
+}
+
+/** A transaction whose payments the page does not know yet. One of several is folded from the start, so that nothing jumps. */
+function Unseen({ Heading, txHash, payer, isPending, isMissing, isOneOfSeveral }: UnseenProps) {
+  const unread = isOneOfSeveral ? 'none' : 'unread'
+  return (
+    <Course
+      heading={<Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : unread]}</Heading>}
+      paid={<Expected txHash={txHash} />}
+      isFolded={isOneOfSeveral}
+    >
+      {isMissing && isOwn(txHash, payer) && <Way payment={null} />}
+      <Transaction txHash={txHash} />
+      {isPending && <Waiting lines={4} />}
+    </Course>
+  )
+}
+
 /** The state of a page's own payment is the page's heading. */
 const headingOf = (isPage: boolean) => (isPage ? 'h1' : 'h2')
 
@@ -170,6 +187,7 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
 /** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
 function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from } = payment
+  const isRefunding = status === 'held' && payment.reason === 'refunding'
   const tier = useTiers().data?.find(({ id }) => id === tierId)
   if (status === 'minted' && nodeId)
     return (
@@ -178,7 +196,7 @@ function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode 
         <RestsOn payment={payment} />
       </>
     )
-  const heading = <Heading tabIndex={-1}>{words.heads[status]}</Heading>
+  const heading = <Heading tabIndex={-1}>{words.heads[isRefunding ? 'refunding' : status]}</Heading>
   if (STOPPED.includes(status))
     return (
       <>
@@ -253,9 +271,10 @@ const Transaction = ({ txHash }: { txHash: string }) => (
   </p>
 )
 
-/** The transfer in the explorer, and whom to ask about it, unless the page already says that. */
-function Elsewhere({ txHash, isAsked }: { txHash: string; isAsked: boolean }) {
+/** The transfer in the explorer, and whom to ask about it, if that is still open. */
+function Elsewhere({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
   const { contact, explorer } = useSite()
+  const isAsked = payments.length > 0 && payments.every(({ status }) => SAYS_ALL.includes(status))
   const page = explorer('tx', txHash)
   if (page === null && (contact === null || isAsked)) return null
   return (
