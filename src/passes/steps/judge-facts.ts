@@ -108,9 +108,8 @@ function awaitedNo({ versions }: JudgingBasis, selection: TierSelection, payment
   return versions.find(({ tierId }) => tierId === awaitedId)?.tierNo ?? null
 }
 
-/** Block 0 has no payments. */
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
-  blockNumber <= (recheckUpTo ?? 0)
+  blockNumber <= (recheckUpTo ?? -1)
 
 const isBefore = (payment: Payment) => (other: Undecided) => byPosition(other, payment) < 0
 

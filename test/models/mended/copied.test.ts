@@ -214,6 +214,6 @@ test('a copy of the terms leaves what the old ledger has now, whatever an earlie
         (own) => continues(own, numbered),
       ),
     ),
-    { numRuns: cases(20) },
+    { numRuns: cases(15) },
   )
 })

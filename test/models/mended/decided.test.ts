@@ -60,7 +60,7 @@ test('a copy of the lists adds each that is missing, whole, and publishes what w
       // Lists are copied in order.
       (own) => (drawn.at(-1)?.isCopied === false ? continues(own, ['allowlists']) : Promise.resolve()),
     )
-  await fc.assert(fc.asyncProperty(fc.array(list, { minLength: 1, maxLength: 3 }), compare), { numRuns: cases(20) })
+  await fc.assert(fc.asyncProperty(fc.array(list, { minLength: 1, maxLength: 3 }), compare), { numRuns: cases(12) })
 })
 
 const wallet = fc.record({
@@ -103,7 +103,7 @@ test('a copy of the payments wallets leaves those of the old ledger, each with i
       model.wallets,
       (own) => continues(own, ['payment_wallets']),
     )
-  await fc.assert(fc.asyncProperty(fc.array(wallet, { minLength: 1, maxLength: 3 }), compare), { numRuns: cases(30) })
+  await fc.assert(fc.asyncProperty(fc.array(wallet, { minLength: 1, maxLength: 3 }), compare), { numRuns: cases(20) })
 })
 
 const decision = fc.record({
@@ -199,7 +199,7 @@ function decisionsOf({ decisions, payments }: Drawn<typeof drawnDecisions>): Pai
 test('a copy of decisions adds what stands, and decides what has neither node nor failed', async () => {
   const compare = (drawn: Drawn<typeof drawnDecisions>) =>
     ledgers.compare(decisionsOf(drawn), (old, own) => copy.copyVerdicts(old, poolWithin(own)), model.verdicts)
-  await fc.assert(fc.asyncProperty(drawnDecisions, compare), { numRuns: cases(40) })
+  await fc.assert(fc.asyncProperty(drawnDecisions, compare), { numRuns: cases(30) })
 })
 
 const act = fc.record({
@@ -264,5 +264,5 @@ function recordsOf({ acts, refunds }: Drawn<typeof drawnRecords>): Pair {
 test('a copy of records adds what people did, and leaves the refunds of the old ledger', async () => {
   const compare = (drawn: Drawn<typeof drawnRecords>) =>
     ledgers.compare(recordsOf(drawn), (old, own) => copy.copyRecords(old, poolWithin(own)), model.records)
-  await fc.assert(fc.asyncProperty(drawnRecords, compare), { numRuns: cases(40) })
+  await fc.assert(fc.asyncProperty(drawnRecords, compare), { numRuns: cases(30) })
 })

@@ -197,12 +197,16 @@ async function compareEnd(
     { ref: string; state: string }[]
   >`SELECT tx_hash AS ref, state FROM payments WHERE tx_hash IS NOT NULL ORDER BY tx_index`
   const surveyed = result.surveyedTo ?? -1
-  const read = world.payments
-    .map((one, n) => ({ ...one, n }))
-    .filter(({ block, kind }) => kind !== 'failed' || block > surveyed)
+  // A survey need not find what moved nothing.
+  const isSure = ({ block, kind }: model.Payment) => kind !== 'failed' || block > surveyed
   assert.deepEqual(
-    states.map(({ ref, state }) => `${ref} ${state}`).toSorted(),
-    read.map((one) => `${txOf(one.n)} ${model.stateOf(world, one)}`).toSorted(),
+    states
+      .flatMap(({ ref, state }) => {
+        const one = world.payments.find((_, n) => txOf(n) === ref)
+        return one === undefined || isSure(one) ? [`${ref} ${state}`] : []
+      })
+      .toSorted(),
+    world.payments.flatMap((one, n) => (isSure(one) ? [`${txOf(n)} ${model.stateOf(world, one)}`] : [])).toSorted(),
   )
   const [state] = await own`
     SELECT rebuilding, recheck_up_to AS recheck, (SELECT block_number FROM cursors) AS cursor,
@@ -300,8 +304,8 @@ const PAID: Drawn['payments'] = [
 /** Every way to end. */
 const EXAMPLES: [Drawn][] = [
   [{ ...QUIET, payments: PAID, cannotJudge: true }],
-  [{ ...QUIET, payments: PAID, finality: 5, recheck: 60 }],
-  [{ ...QUIET, payments: PAID, residues: [20], survey: SURVEY, voices: 2, cutAfter: 0, missed: 1 }],
+  [{ ...QUIET, payments: PAID, finality: 5, recheck: 60, residues: [20] }],
+  [{ ...QUIET, payments: PAID, survey: SURVEY, voices: 2, cutAfter: 0, missed: 1 }],
   [{ ...QUIET, survey: SURVEY, keyless: WALLETS }],
   [{ ...QUIET, survey: SURVEY, keyless: null, residues: [21, 39], cutAfter: 1 }],
   [{ ...QUIET, old: null }],
@@ -315,7 +319,7 @@ test('a rebuild leaves the chain’s facts and people’s decisions, wherever it
     const world = worldOf(given)
     await olds.within(rowsOf(world, blocks), (old) => news.within({}, (own) => rebuildBoth(old, own, world, given)))
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { examples: EXAMPLES, numRuns: cases(18) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { examples: EXAMPLES, numRuns: cases(12) })
 })
 
 const PLAIN: model.World = {

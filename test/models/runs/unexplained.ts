@@ -22,12 +22,16 @@ export interface Block {
   moves: Move[]
   /** Whether a trace shows all of it, nearly all, or nothing, at the first and at each later look. */
   traces: ('all' | 'short' | 'none')[]
+  /** Whether the wallet's balance after it is proven, or only agreed. Other blocks are proven. */
+  isProven: boolean
 }
 export interface Residue {
   kind: 'residue'
   fromBlock: number
   block: number
   wei: bigint
+  /** True if the balances before and after all that it contains are proven. */
+  isProven: boolean
   isDecided: boolean
 }
 export interface Booked {
@@ -74,16 +78,28 @@ export function check(wallet: Wallet, blocks: Block[], all: Block[]): void {
     if (residue.isDecided) wallet.looks.set(residue.block, 2)
     else if (explain(wallet, block)) wallet.residues.splice(wallet.residues.indexOf(residue), 1)
   }
-  const small: { number: number; wei: bigint }[] = []
+  const small: { number: number; wei: bigint; isProven: boolean }[] = []
+  const isProvenAt = (height: number) => all.find(({ number }) => number === height)?.isProven ?? true
   for (const block of blocks) {
     const wei = sumOf(block.moves)
     if (wei === 0n) continue
-    if (isBelowPrices(wallet, block, wei)) small.push({ number: block.number, wei })
-    else if (!explain(wallet, block))
-      wallet.residues.push({ kind: 'residue', fromBlock: block.number, block: block.number, wei, isDecided: false })
+    const isProven = isProvenAt(block.number - 1) && isProvenAt(block.number)
+    if (isBelowPrices(wallet, block, wei)) small.push({ number: block.number, wei, isProven })
+    else if (!explain(wallet, block)) {
+      const place = { fromBlock: block.number, block: block.number }
+      wallet.residues.push({ kind: 'residue', ...place, wei, isProven, isDecided: false })
+    }
   }
   const [first, last] = [small[0], small.at(-1)]
   if (first === undefined || last === undefined) return
   const wei = sumOf(small)
-  wallet.residues.push({ kind: 'residue', fromBlock: first.number, block: last.number, wei, isDecided: false })
+  const isProven = small.every((one) => one.isProven)
+  wallet.residues.push({
+    kind: 'residue',
+    fromBlock: first.number,
+    block: last.number,
+    wei,
+    isProven,
+    isDecided: false,
+  })
 }
