@@ -1,7 +1,9 @@
 // The settings of webhooks: refusals that name the remedy and never the secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { ConfigError, describeConfig, loadConfig } from '../../src/config/load.ts'
+import { cases } from '../support/property.ts'
 import { SECRET, SECRET_BEFORE } from './receiver.ts'
 
 const noFile = () => {
@@ -75,9 +77,19 @@ for (const [what, env, setting, words] of REFUSED) {
   })
 }
 
-test('a mail server and a chat need no signing secret, and their URLs are shown masked', () => {
-  const config = load({ WEBHOOK_URL: `${MAIL},https://hooks.slack.com/services/T/B/x` })
-  assert.equal(config.webhooks?.urls.length, 2)
+test('a signing secret is required beside mail servers and chats as soon as one URL is neither', () => {
+  const all = { signed: URL_A, mail: MAIL, chat: 'https://hooks.slack.com/services/T/B/x' }
+  const kinds = ['signed', 'mail', 'chat'] as const
+  fc.assert(
+    fc.property(fc.shuffledSubarray([...kinds], { minLength: 1 }), fc.boolean(), (some, hasSecret) => {
+      const urls = some.map((kind) => all[kind])
+      const env = { WEBHOOK_URL: urls.join(','), ...(hasSecret ? { WEBHOOK_SECRET: SECRET } : {}) }
+      if (some.includes('signed') && !hasSecret) assert.throws(() => load(env), /WEBHOOK_SECRET is missing/)
+      else assert.deepEqual(load(env).webhooks.urls, urls)
+    }),
+    { numRuns: cases(60) },
+  )
+  const config = load({ WEBHOOK_URL: `${MAIL},${all.chat}` })
   assert.equal(describeConfig(config).WEBHOOK_URL, 'smtps://***@mail.example/***,https://hooks.slack.com/***')
 })
 

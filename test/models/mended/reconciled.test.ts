@@ -106,13 +106,13 @@ function theirsOf(ours: model.Side, { differs, other }: PerRun): model.Side {
   return ours
 }
 
-/** No two payments have the same ref. */
+/** In the order of the chain. No two payments have the same ref. */
 function waitingOf({ waiting }: Drawn) {
   const all = waiting.map((one) => ({
     ...one,
     ref: one.isOwn && one.nodeId !== null ? refOf(one.nodeId) : word(900 + one.id),
   }))
-  return [...new Map(all.map((one) => [one.ref, one])).values()]
+  return [...new Map(all.map((one) => [one.ref, one])).values()].sort((a, b) => a.block - b.block || a.id - b.id)
 }
 
 function rowsOf(given: Drawn): Rows {

@@ -1,11 +1,13 @@
-// Who takes a place that becomes free, and what of an allocation is used: the statements in PostgreSQL and the second reading agree about random rows.
+// Who takes a place that becomes free, what of an allocation is used, and what counts before a wallet buys: the statements in PostgreSQL and the second
+// reading agree about random rows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { waitsForPlace } from '../../../src/db/payments/waiting.ts'
+import { readBuyerStanding } from '../../../src/db/reads/can-buy.ts'
 import { readUsed } from '../../../src/db/sale/allowlists.ts'
-import type { Address } from '../../../src/domain/units.ts'
-import { account, at, openTables, type Row, type Tables, word } from '../../db/direct-rows.ts'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './waiting.ts'
 
@@ -175,4 +177,105 @@ test('an allocation is used by what was accepted, and by what a signed mint may 
     compare,
   )
   await fc.assert(property, { numRuns: cases(60) })
+})
+
+const paidBy = fc
+  .record({
+    ...{ tierNo: fc.constantFrom(...TIERS), from: fc.constantFrom(5, 5, 6) },
+    state: fc.constantFrom(
+      ...['seen', 'seen', 'seen', 'held', 'held', 'held', 'accepted', 'minting', 'minted'],
+      ...['refunded', 'dismissed', 'ignored'],
+    ),
+    ...{ isRefunding: fc.constantFrom(false, false, true), hasMint: fc.boolean(), isFull: fc.boolean() },
+    succeeded: fc.constantFrom(true, true, true, false),
+    valueWei: fc.constantFrom(10n, 11n),
+    ...{ block: fc.constantFrom(100, 101), txIndex: fc.nat(2), innerIndex: fc.nat(1), time: fc.constantFrom(NOW, 7) },
+  })
+  .map((one) => one as model.Paid)
+const ROOTS = [21, 22, 23]
+const listing = fc.record({
+  root: fc.constantFrom(21, 22),
+  wallet: fc.constantFrom(...PAYERS),
+  allocation: fc.integer({ min: 1, max: 3 }),
+})
+const buyers: fc.Arbitrary<model.Buyers> = fc.record({
+  payments: fc.array(paidBy, { maxLength: 8 }),
+  nodes: fc.array(fc.record({ owner: fc.constantFrom(...PAYERS), tierNo: fc.constantFrom(...TIERS, null) }), {
+    maxLength: 4,
+  }),
+  lists: fc.uniqueArray(listing, { selector: ({ root, wallet }) => `${root} ${wallet}`, maxLength: 4 }),
+  ...{ denied: fc.subarray(PAYERS), signedIn: fc.subarray(PAYERS), allowed: fc.subarray(PAYERS) },
+})
+
+function reasonOf({ state, isRefunding, isFull }: model.Paid): string | null {
+  if (state === 'ignored') return 'failed'
+  if (state !== 'held') return null
+  return isRefunding ? 'refunding' : isFull ? 'walletLimit' : 'soldOut'
+}
+
+const paidRow = (one: model.Paid, n: number): Row => ({
+  ...{
+    ...paid(1 + n, one),
+    succeeded: one.succeeded,
+    value_wei: one.valueWei,
+    state: one.state,
+    reason: reasonOf(one),
+  },
+  ...{ tx_index: one.txIndex, inner_index: one.innerIndex, block_time: at(one.time), ...block(one.block) },
+  ...(one.state === 'seen' && { tier_id: null, tier_version: null }),
+  outbox_id: one.state === 'minting' || (one.hasMint && one.isRefunding) ? 1 : null,
+  node_id: one.state === 'minted' ? 1 + n : null,
+})
+
+/** Payments in any fixed order. */
+const inOrder = <T extends { valueWei: bigint }>(payments: readonly T[]): string[] =>
+  payments
+    .map((one) => JSON.stringify(Object.entries({ ...one, valueWei: String(one.valueWei) }).toSorted()))
+    .toSorted()
+
+const note = (wallet: number): Row => ({ address: account(wallet), label: 'a', reason: 'b', added_by: 'test' })
+const buyerRows = ({ payments, nodes, lists, ...wallets }: model.Buyers): Rows => ({
+  tiers: tierRows(SELLING),
+  payments: payments.map(paidRow),
+  cohorts: TIERS.map((tierNo) => ({
+    ...{ cohort: tierNo, tier_no: tierNo, interval_sec: 60, next_due: 0, size: 0, ...block(1) },
+  })),
+  nodes: nodes.map(({ owner, tierNo }, n) => ({
+    ...{ node_id: 101 + n, owner: account(owner), cohort: tierNo ?? 9, ref: word(500 + n), payment_id: null },
+    ...{ per_node_at_mint_wei: 0, turns_at_mint: 0, mint_tx_hash: word(600 + n), minted_at: at(NOW), ...block(1) },
+  })),
+  allowlists: [21, 22].map((root) => {
+    return { id: root, root: word(root), label: 'l', entries: 1, allocated: 1, entered_by: 'test' }
+  }),
+  allowlist_entries: lists.map(({ root, wallet, allocation }, leaf) => {
+    return { list: root, address: account(wallet), allocation, leaf }
+  }),
+  senders: wallets.denied.map(note),
+  allowed_wallets: wallets.allowed.map(note),
+  proven_wallets: wallets.signedIn.map((wallet) => ({ address: account(wallet), deployed: true })),
+})
+
+test('what a wallet has, waits for and may buy counts before it buys, and nothing of others', async () => {
+  const compare = async (all: model.Buyers, wallet: number, tierNo: number, root: number | null) => {
+    const tier = { tierNo, allowlist: root === null ? null : (word(root) as Hash) }
+    const code = await tables.within(buyerRows(all), (sql) => readBuyerStanding(sql, account(wallet) as Address, tier))
+    const { waiting, listed, ...expected } = model.standingOf(all, wallet, { tierNo, root })
+    const waitingPayments = waiting.map(({ block: blockNumber, time: blockTime, ...one }) => {
+      return { blockNumber, blockTime, ...one }
+    })
+    assert.deepEqual(
+      { ...code, waiting: inOrder(code.waiting) },
+      { ...expected, listed: listed && { ...listed, root: word(listed.root) }, waiting: inOrder(waitingPayments) },
+    )
+  }
+  const property = fc.asyncProperty(
+    ...([
+      buyers,
+      fc.constantFrom(...PAYERS),
+      fc.constantFrom(...TIERS),
+      fc.constantFrom(null, 21, 21, ...ROOTS),
+    ] as const),
+    compare,
+  )
+  await fc.assert(property, { numRuns: cases(70) })
 })

@@ -1,5 +1,5 @@
-// Which payments held `soldOut` or `supplySpent` take a place that becomes free, and how much of an allocation a wallet has used, as a second reading of docs/ADMIN.md (A
-// place becomes free, Allowlists). Loops over rows in memory.
+// Which payments held `soldOut` or `supplySpent` take a place that becomes free, how much of an allocation a wallet has used, and what counts before a
+// wallet buys, as a second reading of docs/ADMIN.md (A place becomes free, Allowlists) and docs/API.md (can-buy). Loops over rows in memory.
 //
 // Choices in what the document leaves open:
 // - A payer has got ether back if a watched wallet sent it any, in the payment's block or later, that is not recorded as a commission.
@@ -72,4 +72,54 @@ export function usedOf(all: Bought[], tierNo: number, from: number): number {
     if (one.state === 'held' && one.isRefunding && one.hasMint) used += 1
   }
   return used
+}
+
+/** A payment of a wallet that may buy. */
+export interface Paid extends Omit<Bought, 'state'> {
+  state: Bought['state'] | 'seen'
+  isFull: boolean
+  succeeded: boolean
+  valueWei: bigint
+  block: number
+  txIndex: number
+  innerIndex: number
+  time: number
+}
+export interface Buyers {
+  payments: Paid[]
+  /** Of no known tier: null. */
+  nodes: { owner: number; tierNo: number | null }[]
+  lists: { root: number; wallet: number; allocation: number }[]
+  denied: number[]
+  signedIn: number[]
+  allowed: number[]
+}
+
+const isMinting = ({ state, isRefunding, hasMint }: Paid) =>
+  state === 'accepted' || state === 'minting' || (state === 'held' && isRefunding && hasMint)
+const isWaiting = ({ state, isRefunding, isFull, succeeded }: Paid) =>
+  succeeded && (state === 'seen' || (state === 'held' && isFull && !isRefunding))
+
+/** What counts before a wallet buys from a tier, which has a list or none. */
+export function standingOf(buyers: Buyers, wallet: number, { tierNo, root }: { tierNo: number; root: number | null }) {
+  const nodes = buyers.nodes.filter(({ owner }) => owner === wallet)
+  const payments = buyers.payments.filter(({ from }) => from === wallet)
+  const own = buyers.lists.find((one) => one.root === root && one.wallet === wallet)
+  const bought = payments.flatMap(({ state, ...one }): Bought[] => (state === 'seen' ? [] : [{ ...one, state }]))
+  const inFlight = payments.filter(isMinting)
+  return {
+    use: {
+      walletNodes: nodes.length,
+      walletInFlight: inFlight.length,
+      tierNodes: nodes.filter((one) => one.tierNo === tierNo).length,
+      tierInFlight: inFlight.filter((one) => one.tierNo === tierNo).length,
+    },
+    waiting: payments.filter(isWaiting).map(({ valueWei, block, txIndex, innerIndex, time, ...one }) => {
+      return { valueWei, block, txIndex, innerIndex, time, tierNo: one.state === 'seen' ? null : one.tierNo }
+    }),
+    listed: root === null ? null : { root, allocation: own?.allocation ?? 0, used: usedOf(bought, tierNo, wallet) },
+    denied: buyers.denied.includes(wallet),
+    signedIn: buyers.signedIn.includes(wallet),
+    allowed: buyers.allowed.includes(wallet),
+  }
 }

@@ -18,6 +18,7 @@ after(() => tables.close())
 
 const [HEIGHT, NOW] = [1_000, 5_000]
 const BUYERS = [5, 6, 7, 8, 9, 10, 11, 12].map(account)
+const BLOCKS = [100, 105, 110, 115]
 const supply = fc.constantFrom(null, 1, 2, 2, 3)
 const drawn = fc.record({
   supplies: fc.tuple(fc.constantFrom(1, 2, 2, 3), supply, supply),
@@ -35,16 +36,20 @@ const drawn = fc.record({
     { minLength: 2, maxLength: 10 },
   ),
   page: fc.constantFrom(1, 2, 3, 500),
+  /** Ages of the four blocks in seconds, which are sorted: an earlier block is as old or older. */
+  ages: fc.array(fc.constantFrom(0, 900, 3_599, 3_600, 4_000), { minLength: 4, maxLength: 4 }),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
 function ladderOf(given: Drawn): model.Ladder {
   const places = new Set<string>()
+  const ages = given.ages.toSorted((a, b) => b - a)
   const payments = given.payments.flatMap(({ isInner, ...one }, n): model.Payment[] => {
     const place = `${one.block} ${one.txIndex}`
     if (places.has(place)) return []
     places.add(place)
-    return [{ id: 1 + n, ...one, innerIndex: isInner ? 1 : 0 }]
+    const age = ages[BLOCKS.indexOf(one.block)] ?? 0
+    return [{ id: 1 + n, ...one, innerIndex: isInner ? 1 : 0, age }]
   })
   const steps = given.supplies.map((most, n) => {
     return { supply: most, paidIn: given.paidIn, nodes: n === 0 && (most ?? 9) > 1 ? given.nodes : 0 }
@@ -93,7 +98,7 @@ const minted = (height: number): Row => ({
 const paymentRow = (one: model.Payment): Row => ({
   ...{ ...paid(one.id), from_address: one.from, value_wei: BigInt(10 + one.step), state: 'seen' },
   ...{ inner_index: one.innerIndex, proof: one.innerIndex > 0 ? 'agreed' : 'proven', tx_index: one.txIndex },
-  ...{ block_time: at(NOW - 900), ...inBlock(one.block) },
+  ...{ block_time: at(NOW - one.age), ...inBlock(one.block) },
 })
 
 async function judgeAll(sql: Sql, page: number): Promise<void> {
@@ -122,8 +127,9 @@ test('a step sells behind the payment that took the last place before it', async
     await tables.within(rowsOf(ladder), async (sql) => {
       await judgeAll(sql, given.page)
       const rows = await sql<{ id: number; state: string; reason: string | null }[]>`
-        SELECT id, state, reason FROM payments WHERE id < 100 ORDER BY id`
-      const { fates, openings } = model.fatesOf(ladder)
+        SELECT id::int, state, reason FROM payments WHERE id < 100 ORDER BY id`
+      const buyers = new Set(rows.flatMap(({ id, state }) => (state === 'accepted' ? id : [])))
+      const { fates, openings } = model.fatesOf(ladder, buyers)
       assert.deepEqual(
         rows.map(({ id, state, reason }) => [id, reason ?? state]),
         ladder.payments.map(({ id }) => [id, fates.get(id)]).toSorted((a, b) => Number(a[0]) - Number(b[0])),

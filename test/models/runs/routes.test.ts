@@ -121,7 +121,7 @@ const drawnSale = fc.record({
 })
 type DrawnSale = typeof drawnSale extends fc.Arbitrary<infer T> ? T : never
 
-function saleRows(given: DrawnSale): Rows {
+function saleRows(given: Omit<DrawnSale, 'supply'> & { supply: number | null }): Rows {
   const soldOut = given.budget !== null && (given.budget.spent !== null || given.budget.nodes === 0)
   return {
     cursors: CURSOR,
@@ -188,6 +188,87 @@ test('a tier that is quoted can be bought, and one that is not cannot', async ()
     assert.deepEqual([may, priceWei], [sells, String(PRICE)])
   }
   await fc.assert(fc.asyncProperty(drawnSale, compare), { numRuns: cases(70) })
+})
+
+const drawnBuyer = fc.record({
+  wallet: fc.constantFrom(7, 7, 7, 1, 30),
+  isDenied: fc.constantFrom(false, false, false, true),
+  // The next block is 101.
+  recheckUpTo: fc.constantFrom(null, null, 100, 101, 102),
+  code: fc.constantFrom('none', 'none', 'contract', 'contract', null),
+  // From the next block on, or from the one after it.
+  mode: fc.record({ mode: fc.constantFrom('all', 'all', 'hold'), fromBlock: fc.constantFrom(101, 101, 102) }),
+  doTracesWork: fc.boolean(),
+  supply: fc.constantFrom(null, 2, 3, 4),
+  sold: fc.constantFrom(0, 1, 2),
+  seen: fc.constantFrom(0, 1, 2),
+  underWay: fc.constantFrom(0, 1),
+  balanceWei: fc.constantFrom(21_009n, 21_010n),
+})
+type DrawnBuyer = typeof drawnBuyer extends fc.Arbitrary<infer T> ? T : never
+
+const buyerRows = ({ supply, sold, ...given }: DrawnBuyer): Rows => ({
+  ...saleRows({
+    ...{ onSale: true, bounds: [null, null], budget: null, hasWallet: true, hasTerms: true, asked: null },
+    ...{ supply, sold },
+  }),
+  ledger_state: [{ recheck_up_to: given.recheckUpTo }],
+  contract_wallet_modes: [{ from_block: given.mode.fromBlock, mode: given.mode.mode, entered_by: 'test' }],
+  senders: given.isDenied ? [{ address: account(given.wallet), label: 'a', reason: 'b', added_by: 'test' }] : [],
+  payments: Array.from({ length: given.seen + given.underWay }, (_, n) => ({
+    ...{ id: 1 + n, ref: word(800 + n), tx_hash: word(800 + n), wallet: account(1), succeeded: true, tx_index: n },
+    ...{ from_address: account(n < given.seen ? 40 : given.wallet), value_wei: PRICE, state: 'seen' },
+    ...{ block_time: at(900), ...inBlock(99) },
+  })),
+})
+
+const orUnknown = (isNo: boolean, isUnknown: boolean) => (isNo ? false : isUnknown ? null : true)
+
+/** What each check says, by the documents: places, the deny list, restores, and the contract's cap of one node. */
+function checksOf({ wallet, isDenied, recheckUpTo, code, supply, sold, ...given }: DrawnBuyer) {
+  const isContractHeld = code === 'contract' && (given.mode.mode === 'hold' || given.mode.fromBlock > 101)
+  const places = supply === null ? null : supply - sold
+  const hasPlace = places === null || orUnknown(places <= 0, places <= given.seen + given.underWay)
+  const isHeld = wallet !== 7 || isDenied || (recheckUpTo !== null && recheckUpTo >= 101)
+  return {
+    onSale: hasPlace !== false,
+    ...(places !== null && { supply: hasPlace }),
+    ...{
+      allowance: true,
+      cap: given.underWay < 1,
+      holding: true,
+      ether: given.balanceWei >= PRICE + (code === 'contract' ? 0n : 21_000n),
+    },
+    review: orUnknown(isHeld || isContractHeld, code === null),
+  }
+}
+
+test('a check before a purchase goes by the sale, the wallet and its payments in the ledger', async () => {
+  const compare = async (given: DrawnBuyer) => {
+    const { balanceWei, supply, sold, doTracesWork } = given
+    const codes = { none: { kind: 'none' }, contract: { kind: 'contract', codeHash: word(77), implementation: null } }
+    const code = given.code && codes[given.code]
+    const buyer = { blockNumber: 100, balanceWei, gasPriceWei: 1n, walletMax: 1, code, heldWei: null }
+    const { operator } = withoutChain(null as never)
+    const deps = {
+      readings: { buyer: async () => buyer, tracesWork: async () => doTracesWork },
+      operator: { ...operator, signers: { minter: account(30), distributor: null } },
+    }
+    const params = { address: account(given.wallet) }
+    const answer = await ask(buyerRows(given), canBuy, deps, { params })
+    type Answer = { checks: Record<string, unknown>[]; canBuy: boolean | null; inner: boolean | null }
+    const { checks, canBuy: may, inner } = answer as Answer
+    const expected = checksOf(given)
+    assert.deepEqual(Object.fromEntries(checks.map(({ check, passes }) => [check, passes])), expected)
+    // A contract pays by a call inside a transaction, which only traces show.
+    if (given.code === 'contract') assert.equal(inner, expected.review && doTracesWork)
+    const { passes: _, ...limit } = checks.find(({ check }) => check === 'supply') ?? {}
+    const reserved = given.seen + given.underWay
+    assert.deepEqual(limit, supply === null ? {} : { check: 'supply', limit: supply, sold, reserved })
+    const all = Object.values(expected)
+    assert.equal(may, orUnknown(all.includes(false), all.includes(null)))
+  }
+  await fc.assert(fc.asyncProperty(drawnBuyer, compare), { numRuns: cases(50) })
 })
 
 test('a claim is refused only if no payment of the transaction is what the caller claims', async () => {
