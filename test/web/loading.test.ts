@@ -208,6 +208,7 @@ describe('a browser', { skip: noBrowser }, () => {
       ['mintedElsewhere', /Nothing is lost. .* The operator sends it back/, /decides/],
       ['recheck', /Nothing is lost. .* looks into it/, /decides/],
       ['senderDenied', /Nothing is lost. .* The operator decides/, /sends it back/],
+      ['refunding', /about to .* Nothing is lost/, /decides/],
     ] as const) {
       await insertPayment(service.sql, {
         txHash: hashOf(reason),
@@ -220,6 +221,8 @@ describe('a browser', { skip: noBrowser }, () => {
       const held = page.locator('.held')
       await held.getByText(says).waitFor()
       assert.equal(await held.getByText(notSays).count(), 0, reason)
+      const heading = reason === 'refunding' ? 'Your refund is being prepared' : 'We hold your payment'
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), heading)
       const letter = await held.getByRole('link', { name: 'Ask the operator' }).getAttribute('href')
       assert.equal(letter, `mailto:help@shop.example?subject=Payment%20${hashOf(reason)}`)
     }
