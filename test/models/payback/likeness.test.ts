@@ -28,7 +28,7 @@ const drawn = fc.record({
   ),
 })
 
-test('a transfer of a held payment’s value to its payer looks like its refund until it is recorded', async () => {
+test('a transfer of a payment’s value to its payer looks like its refund until it is recorded', async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async (given) => {
       const payments = given.payments.map((one, n): Held => ({ ...one, id: 1 + n }))
