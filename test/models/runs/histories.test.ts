@@ -63,11 +63,18 @@ const provider: fc.Arbitrary<model.Provider> = fc.record({
   isPruned: often(false, true),
   stray: often(false, true),
 })
+const some = fc
+  .constantFrom(1, 2, 2, 3, 3, 3, 4)
+  .chain((count) => fc.array(provider, { minLength: count, maxLength: count }))
+/** Two with the ledger's history, and two with one other. */
+const tied = fc
+  .shuffledSubarray<model.Branch>([null, null, { from: 20, name: 'a' }, { from: 20, name: 'a' }], { minLength: 4 })
+  .map((branches) =>
+    branches.map((own): model.Provider => ({ head: 30, branch: own, isSilent: false, isPruned: false, stray: false })),
+  )
 const runs = fc.array(
   fc.record({
-    providers: fc
-      .constantFrom(1, 2, 2, 3, 3, 3, 4)
-      .chain((count) => fc.array(provider, { minLength: count, maxLength: count })),
+    providers: fc.oneof({ weight: 12, arbitrary: some }, tied),
     branch: often<model.Branch>(null, { from: 20, name: 'a' }, { from: 12, name: 'b' }),
     oldest: often(OLDEST, 15, 21),
     apartSec: fc.constantFrom(0, 110, 120),
