@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { waitsForPlace } from '../../../src/db/payments/waiting.ts'
+import { waitsForOpening, waitsForPlace } from '../../../src/db/payments/waiting.ts'
 import { readBuyerStanding } from '../../../src/db/reads/can-buy.ts'
 import { readUsed } from '../../../src/db/sale/allowlists.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -47,6 +47,7 @@ const waiting = fc.record({
   from: fc.constantFrom(...PAYERS),
   valueWei: fc.constantFrom(10n, 11n),
   block: fc.integer({ min: 100, max: 102 }),
+  txIndex: fc.nat(1),
   time: fc.constantFrom(NOW, NOW - DAY_SEC + 1, NOW - DAY_SEC, NOW - DAY_SEC - 1),
   decisions: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
@@ -66,7 +67,7 @@ const selling: fc.Arbitrary<model.Selling> = fc
     onSale: fc.constantFrom(true, true, true, false),
     opensAt: fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1),
     closesAt: fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1),
-    ladder: fc.constantFrom('none' as const, 'none' as const, 'shut' as const, 'open' as const),
+    ladder: fc.constantFrom('none' as const, 'shut' as const, 'open' as const, 'open' as const),
   })
   .filter(({ opensAt, closesAt }) => opensAt === null || closesAt === null || opensAt < closesAt)
 
@@ -76,17 +77,22 @@ test('a place goes to those whose payment waits for it, and to no other', async 
     outflows: model.Outflow[],
     sale: model.Selling,
     tierNos: number[],
+    opened: model.Sale['opened'],
   ) => {
+    const opening = (tierNo: number, opens_after: string, { block: from_block, txIndex }: typeof opened): Row => {
+      return { tier_id: `t${tierNo}`, opens_after, from_block, tx_index: txIndex, inner_index: 0 }
+    }
     const rows = {
       tiers: tierRows(sale),
-      tier_openings:
-        sale.ladder === 'open'
-          ? TIERS.map((n) => ({ tier_id: `t${n}`, opens_after: 't0', from_block: 1, tx_index: 0, inner_index: 0 }))
-          : [],
+      // A step that once waited for another tier is none of theirs.
+      tier_openings: TIERS.flatMap((n) => [
+        opening(n, 't9', { block: 1, txIndex: 0 }),
+        ...(sale.ladder === 'open' ? [opening(n, 't0', opened)] : []),
+      ]),
       cursors: [{ name: 'follow', block_number: 1_000, block_hash: word(1_000), block_time: NOW }],
       payments: payments.map((one, n) => ({
         ...{ ...paid(1 + n, one), value_wei: one.valueWei, state: 'held', reason: 'soldOut' },
-        ...{ block_time: at(one.time), ...block(one.block) },
+        ...{ block_time: at(one.time), ...block(one.block), tx_index: one.txIndex },
       })),
       payment_verdicts: payments.flatMap(({ decisions }, n): Row[] => [
         { payment_id: 1 + n, verdict: 'held', reason: 'soldOut', evidence: '{}', decided_by: 'pass' },
@@ -110,16 +116,14 @@ test('a place goes to those whose payment waits for it, and to no other', async 
     }
     const found = await tables.within(
       rows,
-      (sql) => sql<{ id: number }[]>`
-        SELECT p.id FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-        WHERE ${waitsForPlace(sql, tierNos)} ORDER BY p.id`,
+      (sql) => sql<{ id: number; place: boolean; opening: boolean }[]>`
+        SELECT p.id, ${waitsForPlace(sql, tierNos)} AS place, ${waitsForOpening(sql)} AS opening
+        FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version ORDER BY p.id`,
     )
-    const expected = payments.flatMap((one, n) =>
-      model.waitsForPlace(one, { tierNos, now: NOW, selling: sale, outflows }) ? [1 + n] : [],
-    )
+    const given = { tierNos, now: NOW, selling: sale, outflows, opened }
     assert.deepEqual(
-      found.map(({ id }) => id),
-      expected,
+      found.map(({ id, place, opening: isOpen }) => [id, place === true, isOpen === true]),
+      payments.map((one, n) => [1 + n, model.waitsForPlace(one, given), model.waitsForOpening(one, given)]),
     )
   }
   const numbers = fc.subarray(TIERS, { minLength: 1 })
@@ -128,6 +132,7 @@ test('a place goes to those whose payment waits for it, and to no other', async 
     fc.array(outflow, { maxLength: 2 }),
     selling,
     numbers,
+    fc.record({ block: fc.integer({ min: 99, max: 102 }), txIndex: fc.nat(1) }),
     compare,
   )
   await fc.assert(property, { numRuns: cases(100) })

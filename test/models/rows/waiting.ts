@@ -14,6 +14,7 @@ export interface Waiting {
   from: number
   valueWei: bigint
   block: number
+  txIndex: number
   time: number
   /** The operator's decisions, in order. */
   decisions: { verdict: 'accepted' | 'dismissed' | 'held'; isWithdrawn: boolean }[]
@@ -37,10 +38,27 @@ function isOnSale({ onSale, opensAt, closesAt, ladder }: Selling, now: number): 
   return (opensAt === null || now >= opensAt) && (closesAt === null || now < closesAt)
 }
 
-export function waitsForPlace(
-  one: Waiting,
-  { tierNos, now, selling, outflows }: { tierNos: number[]; now: number; selling: Selling; outflows: Outflow[] },
-): boolean {
+export interface Sale {
+  tierNos: number[]
+  now: number
+  selling: Selling
+  outflows: Outflow[]
+  /** Behind which place the step of each tier sells, if its ladder is open. */
+  opened: { block: number; txIndex: number }
+}
+
+/** Whether it buys after all, because its step was open at its place. */
+export function waitsForOpening(one: Waiting, sale: Sale): boolean {
+  const { opensAt, ladder } = sale.selling
+  if (ladder !== 'open') return false
+  const isBehind =
+    one.block > sale.opened.block || (one.block === sale.opened.block && one.txIndex > sale.opened.txIndex)
+  if (!isBehind) return false
+  if (opensAt !== null && one.time < opensAt) return false
+  return waitsForPlace(one, { ...sale, tierNos: [one.tierNo] })
+}
+
+export function waitsForPlace(one: Waiting, { tierNos, now, selling, outflows }: Omit<Sale, 'opened'>): boolean {
   if (!tierNos.includes(one.tierNo)) return false
   if (one.decisions.length > 0) {
     const standing = one.decisions.filter(({ isWithdrawn }) => !isWithdrawn)
