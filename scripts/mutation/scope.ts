@@ -30,6 +30,7 @@ export const GROUPS: readonly [Group, ...Group[]] = [
     tests: [
       'test/domain/**/*.test.ts',
       'test/models/*.test.ts',
+      'test/models/ahead/ahead.test.ts',
       'test/models/acts/{contract,known,planning}.test.ts',
       'test/webhooks/{config,target}.test.ts',
       'test/operator/allowlists/tree.test.ts',
