@@ -134,12 +134,12 @@ function earnedOf(facts: ShopFacts, cheapest: ShownTier | undefined): string {
   )
 }
 
-/** What the first round may pay a node of the cheapest tier, by its terms. */
+/** What the terms let the first round pay a node of the cheapest tier. */
 const mayEarnOf = (tier: ShownTier, often: string) =>
   `<div class="yield"><p class="earned range">${rangeOf(tier)} <span>ETH</span></p>` +
   `<p>${filled(overview.mayEarn, { tier: escapeHtml(tier.label) })}</p><p class="note">${often}</p></div>`
 
-/** What a round may pay a node by the terms in force; one amount if there is but one. Null without terms. */
+/** The range that the terms in force let a round pay a node; one amount if both ends are the same. Null without terms. */
 function rangeOf({ credit }: ShownTier): string | null {
   if (credit === null) return null
   const [least, most] = [credit.minWei, credit.maxWei].map((wei) => etherOf(wei, CREDIT_FIGURES))

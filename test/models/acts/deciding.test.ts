@@ -182,7 +182,7 @@ test('a cancelled refund restores the block’s state, a person’s decision, or
       assert.ok(!isOperatorRefusal(found), isOperatorRefusal(found) ? found.message : '')
       const [left] = await sql<{ state: string; reason: string | null; tier: string | null }[]>`
         SELECT state, reason, tier_id AS tier FROM payments`
-      // Nothing is known of what it was if no preparation is on record.
+      // Without a recorded preparation we do not know its earlier state.
       const { state, ...expected } = givenUp(isNoted ? given : { ...given, isSameBlock: false })
       const why = expected.reason === null ? '' : ` (${expected.reason})`
       const says = state === 'seen' ? 'The next pass judges it again.' : `It is ${state}${why}.`

@@ -269,8 +269,8 @@ type Act = (deps: never, actor: never, input: never) => Promise<object>
 type Outcome = 'proposed' | 'done' | 'refused' | 'asksChain' | 'triesOut'
 
 /**
- * What becomes of an act, with the rule's amount set. It is undone. No chain is there: an act that has to wait asks one only while it is tried out, within
- * a transaction.
+ * The outcome of an act, with the rule's amount set. The case undoes it. There is no chain: an act that has to wait asks for one only inside the
+ * transaction in which we try it.
  */
 async function outcomeOf(sql: Sql, act: unknown, input: object, aboveWei: bigint | null): Promise<Outcome> {
   let outcome: Outcome | null = null

@@ -100,7 +100,7 @@ function worldOf(given: Drawn): model.World {
       .toSorted((a, b) => a.block - b.block)
       // No sum of some values is that of others.
       .map(({ block, of }, index) => ({ ...of, block, index, valueWei: 1_000n << BigInt(index) }))
-      // Of a wallet there is.
+      // Without a second wallet no log can give it a role.
       .map((one) => (one.kind === 'roleOfWallet' && !given.hasSecond ? { ...one, kind: 'roleOfNone' } : one)),
     ...{ final: given.final === 'fails' ? null : given.final, lacks: given.lacks },
   }
