@@ -223,7 +223,7 @@ describe('a browser', { skip: noBrowser }, () => {
       assert.equal(await held.getByText(notSays).count(), 0, reason)
       const heading = reason === 'refunding' ? 'Your refund is being prepared' : 'We hold your payment'
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), heading)
-      const letter = await held.getByRole('link', { name: 'Ask the operator' }).getAttribute('href')
+      const letter = await page.getByRole('link', { name: 'Ask the operator' }).getAttribute('href')
       assert.equal(letter, `mailto:help@shop.example?subject=Payment%20${hashOf(reason)}`)
     }
     await page.close()

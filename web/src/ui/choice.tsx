@@ -8,12 +8,14 @@ interface ChoiceProps<Option extends string> {
   value: Option
   choose: (option: Option) => void
   word: (option: Option) => string
+  /** True while it must not change. */
+  isInert?: boolean
 }
 
-export function Choice<Option extends string>({ legend, options, value, choose, word }: ChoiceProps<Option>) {
+export function Choice<Option extends string>({ legend, options, value, choose, word, isInert }: ChoiceProps<Option>) {
   const name = useId()
   return (
-    <fieldset className="switch">
+    <fieldset className="switch" inert={isInert}>
       <legend className="visually-hidden">{legend}</legend>
       {options.map((option) => (
         <label key={option}>

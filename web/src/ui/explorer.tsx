@@ -21,15 +21,6 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
   )
 }
 
-/** A button that leaves these pages, in a new tab. */
-export function OutButton({ href, children }: { href: string; children: ReactNode }) {
-  return (
-    <a href={href} className="button" target="_blank" rel="noopener noreferrer">
-      {children}
-    </a>
-  )
-}
-
 /** A block by its number. */
 export function Block({ of }: { of: number | bigint | null }) {
   if (of === null) return <>{ui.facts.unknownBlock}</>

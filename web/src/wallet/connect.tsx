@@ -17,10 +17,12 @@ interface ConnectProps {
   label?: string
   /** What a visitor without a wallet can do instead. */
   payByHand?: () => void
+  /** True while the wallet must stay. */
+  isInert?: boolean
 }
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
-export function Connect({ label = words.connect, payByHand }: ConnectProps) {
+export function Connect({ label = words.connect, payByHand, isInert }: ConnectProps) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
   const { mutate: disconnect, isPending } = useDisconnect()
@@ -28,7 +30,7 @@ export function Connect({ label = words.connect, payByHand }: ConnectProps) {
   if (wallet && open) setOpen(false)
   if (wallet) {
     return (
-      <p className="connected">
+      <p className="connected" inert={isInert}>
         <span>
           {wallet.name} <Address of={wallet.address} />
         </span>

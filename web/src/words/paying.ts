@@ -5,6 +5,7 @@ export const words = {
     confirmOf: 'Confirm transfer {number} of {quantity} in the wallet…',
     together: 'One confirmation for all {n}, if your wallet can send them together.',
     each: '{n} transfers of {amount} ETH. Your wallet asks for each.',
+    partly: '{paid} of {n} sent.',
     checking: 'Checking…',
     pay: 'Pay {amount} ETH',
     payAnyway: 'Pay {amount} ETH anyway',

@@ -48,8 +48,7 @@ export const words = {
     nextRun: 'In a few seconds',
     soldOut: 'Waits until the contract’s owner allows more nodes',
   },
-  inExplorer: 'See it in the explorer',
-  ask: 'Ask about it',
+  ask: 'Ask the operator',
   /** Each state, as in a title or an announcement. */
   said: {
     none: 'Not in a block yet',
@@ -75,7 +74,7 @@ export const words = {
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
-    unsure: 'If you just sent it, wait. Otherwise check the hash.',
+    unsure: 'If you just sent it, keep this page open: it checks every few seconds. Otherwise check the hash.',
     all: 'All payments from this wallet',
   },
   list: {
@@ -96,10 +95,6 @@ export const words = {
       'never: the contract’s owner has expelled this node. You can withdraw what it was credited, and the operator sends your payment back',
     nextRound: 'next round {time}',
     see: 'See the node',
-    node: 'Node {id}',
-    link: 'Copy link',
-    linkToNode: 'link to the node',
-    share: 'Share',
   },
   receipt: {
     title: 'Receipt for node {node}',
@@ -143,8 +138,6 @@ export const words = {
     expectedOf: '{amount}, the price of {tier}',
     paidBy: 'Paid by',
     paidAt: 'Paid on',
-    contact: 'Contact',
-    ask: '<contact>Ask the operator</contact> about this payment.',
     subject: 'Payment {hash}',
     less: '{amount} too little',
     more: '{amount} too much',

@@ -55,7 +55,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
   const total = ether(quote.priceWei * BigInt(quantity))
   return (
     <div className="stack">
-      <Connect />
+      <Connect isInert={isBusy} />
       <WrongChain />
       {isContract && <ContractNotice mode={quote.contractWallets} />}
       <div id={why} className="stack" role="status">
@@ -68,6 +68,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
         type="button"
         className="button main wide"
         aria-describedby={why}
+        aria-busy={isBusy}
         disabled={pay.isPending || isBusy || wallet.chainId !== quote.chainId || isHeldBack}
         onClick={() => pay.mutate(wallet)}
       >
@@ -79,7 +80,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
       </button>
       {quantity > 1 && (
         <p className="note">
-          {fill(mayGoTogether ? t.together : t.each, { n: quantity, amount: ether(quote.priceWei) })}
+          {transfersInWords(intent, mayGoTogether, { n: quantity, amount: ether(quote.priceWei) })}
         </p>
       )}
       {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
@@ -94,6 +95,12 @@ function confirming(intent: Intent | null): string {
   if (!intent?.isOpen || !isPrompting(intent)) return t.checking
   if (intent.quantity === 1 || intent.asks > 1) return t.confirm
   return fill(t.confirmOf, { number: intent.paid + 1, quantity: intent.quantity })
+}
+
+/** What several transfers ask of the buyer; once the first is sent, how many are. */
+function transfersInWords(intent: Intent | null, mayGoTogether: boolean, of: { n: number; amount: string }): string {
+  if (intent && isPrompting(intent) && intent.paid > 0) return fill(t.partly, { ...of, paid: intent.paid })
+  return fill(mayGoTogether ? t.together : t.each, of)
 }
 
 interface ObstaclesProps {

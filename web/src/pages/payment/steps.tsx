@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Block, InExplorer, OutButton } from '../../ui/explorer.tsx'
+import { Block, InExplorer } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Search } from '../../ui/search.tsx'
@@ -21,8 +21,6 @@ import { contactAbout, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
-/** States in which there is nothing to ask, or the page already says whom to ask. */
-const SAYS_ALL: readonly Payment['status'][] = ['minted', 'held', 'dismissed']
 const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
 /** How many steps are done in each state. */
 const DONE: Record<Payment['status'], number> = {
@@ -94,7 +92,7 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
   return (
     <div className="payment">
       <Announcement state={state} />
-      {name && <p className="note">{name}</p>}
+      {name && first?.status !== 'minted' && <p className="note">{name}</p>}
       {!first && <Unseen {...{ Heading, txHash, payer, isMissing, isOneOfSeveral }} isPending={reading.isPending} />}
       {reading.isError && <CannotAsk error={reading.error} />}
       {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
@@ -112,7 +110,7 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
           />
         </Fragment>
       ))}
-      {name === undefined && <Elsewhere txHash={txHash} payments={payments} />}
+      {name === undefined && <End txHash={txHash} payments={payments} />}
       {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
@@ -137,11 +135,10 @@ const isOwn = (txHash: string, payer: string | undefined) =>
 const missing = (txHash: string, payer: string | undefined) => (isOwn(txHash, payer) ? 'none' : 'unknown')
 
 /** What this browser has sent, until a block has it. */
-function Expected({ txHash }: { txHash: string }) {
+function useExpected(txHash: string): PaidProps | null {
   const intent = readIntent()
   const tier = useTiers().data?.find(({ id }) => id === intent?.tierId)
-  if (!intent?.sent.includes(txHash)) return null
-  return <Paid wei={BigInt(intent.priceWei)} tier={tier} from={intent.payer} />
+  return intent?.sent.includes(txHash) ? { wei: BigInt(intent.priceWei), tier, from: intent.payer } : null
 }
 
 interface UnseenProps {
@@ -156,10 +153,11 @@ interface UnseenProps {
 /** A transaction whose payments the page does not know yet. One of several is folded from the start, so that nothing jumps. */
 function Unseen({ Heading, txHash, payer, isPending, isMissing, isOneOfSeveral }: UnseenProps) {
   const unread = isOneOfSeveral ? 'none' : 'unread'
+  const paid = useExpected(txHash)
   return (
     <Course
       heading={<Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : unread]}</Heading>}
-      paid={<Expected txHash={txHash} />}
+      paid={paid}
       isFolded={isOneOfSeveral}
     >
       {isMissing && isOwn(txHash, payer) && <Way payment={null} />}
@@ -210,7 +208,7 @@ function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode 
       </>
     )
   return (
-    <Course heading={heading} paid={<Paid wei={valueWei} tier={tier} from={from} />} isFolded={isOneOfSeveral}>
+    <Course heading={heading} paid={{ wei: valueWei, tier, from }} isFolded={isOneOfSeveral}>
       {status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
       <Way payment={payment} />
       {payment.assurance !== 'linked' && <RestsOn payment={payment} />}
@@ -221,30 +219,38 @@ function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode 
 
 interface CourseProps {
   heading: ReactNode
-  paid: ReactNode
+  paid: PaidProps | null
   isFolded: boolean
   children: ReactNode
 }
 
-/** A payment on its way, below its heading. One of several folds all but its heading. */
+/** A payment on its way, below its heading. One of several folds all but its heading and amount. */
 const Course = ({ heading, paid, isFolded, children }: CourseProps) =>
   isFolded ? (
     <details className="checked">
-      <summary>{heading}</summary>
+      <summary>
+        {heading} {paid && <Amount wei={paid.wei} plain exact />}
+      </summary>
       {children}
     </details>
   ) : (
     <>
       <header>
         {heading}
-        {paid}
+        {paid && <Paid {...paid} />}
       </header>
       {children}
     </>
   )
 
+interface PaidProps {
+  wei: bigint
+  tier: Tier | undefined
+  from: string | null
+}
+
 /** Who paid how much, and for which tier. */
-const Paid = ({ wei, tier, from }: { wei: bigint; tier: Tier | undefined; from: string | null }) => (
+const Paid = ({ wei, tier, from }: PaidProps) => (
   <p className="note">
     <Amount wei={wei} /> {tier && `· ${tier.label}`} · <Address of={from} />
   </p>
@@ -271,16 +277,17 @@ const Transaction = ({ txHash }: { txHash: string }) => (
   </p>
 )
 
-/** The transfer in the explorer, and whom to ask about it, if that is still open. */
-function Elsewhere({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
-  const { contact, explorer } = useSite()
-  const isAsked = payments.length > 0 && payments.every(({ status }) => SAYS_ALL.includes(status))
-  const page = explorer('tx', txHash)
-  if (page === null && (contact === null || isAsked)) return null
+/** Whom to ask about a transfer. Once it has become nodes: its hash, which leads to the explorer. */
+function End({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
+  const { contact } = useSite()
+  const isSettled = payments.length > 0 && payments.every(({ status }) => status === 'minted')
+  if (isSettled) return <Transaction txHash={txHash} />
+  if (contact === null) return null
   return (
-    <p className="buttons">
-      {page && <OutButton href={page}>{words.inExplorer}</OutButton>}
-      {contact && !isAsked && <OutButton href={contactAbout(contact, txHash)}>{words.ask}</OutButton>}
+    <p>
+      <a href={contactAbout(contact, txHash)} className="button">
+        {words.ask}
+      </a>
     </p>
   )
 }

@@ -4,7 +4,6 @@ import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
 import { useSite } from '../../site.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { OutLink } from '../../ui/explorer.tsx'
 import { Address, Amount, ExactTime, Hash } from '../../ui/facts.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
@@ -66,7 +65,7 @@ function stepsOf(payment: Payment): string[] {
   return [received, now, isSentBack ? t.back : either]
 }
 
-/** What the buyer and the operator need to settle it: what came, what was expected, from whom and when, and whom to ask. */
+/** What the buyer and the operator need to settle it: what came, what was expected, from whom and when. */
 function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId } }: { payment: Payment }) {
   const { contact } = useSite()
   const tiers = useTiers().data ?? []
@@ -81,11 +80,6 @@ function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId }
         ...(tier && reason === 'wrongAmount' && { [t.difference]: <Difference wei={valueWei} nearest={tier} /> }),
         ...(from && { [t.paidBy]: <Address of={from} /> }),
         ...(paidAt && { [t.paidAt]: <ExactTime at={paidAt} /> }),
-        ...(contact && {
-          [t.contact]: rich(t.ask, {
-            contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink>,
-          }),
-        }),
         ...(!contact && { [t.keep]: <KeepPage txHash={txHash} /> }),
       }}
     />

@@ -3,7 +3,6 @@ import type { NodeDetail, Payment } from '@node-ledger/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useNode } from '../../ledger.ts'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Amount, Countdown } from '../../ui/facts.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { fill, rich } from '../../words/message.ts'
@@ -63,7 +62,6 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
               {t.see}
             </Link>
             {children}
-            {!isOneOfSeveral && <Share nodeId={nodeId} />}
           </div>
         </div>
       </div>
@@ -90,24 +88,4 @@ function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }
   if (expelledAt !== null) return t.expelled
   if (nextCreditAt === null) return t.notScheduled
   return rich(t.nextRound, { time: <Countdown to={nextCreditAt} isTurn /> })
-}
-
-/** The phone's own share dialog, or a link to copy. */
-function Share({ nodeId }: { nodeId: string }) {
-  const url = new URL(`/node/${nodeId}`, window.location.origin).href
-  if (!('share' in navigator))
-    return (
-      <CopyButton text={url} what={t.linkToNode} className="button">
-        {t.link}
-      </CopyButton>
-    )
-  return (
-    <button
-      type="button"
-      className="button"
-      onClick={() => void navigator.share({ title: fill(t.node, { id: nodeId }), url }).catch(() => undefined)}
-    >
-      {t.share}
-    </button>
-  )
 }
