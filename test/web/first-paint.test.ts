@@ -91,7 +91,7 @@ describe('the first paint', { skip: noBrowser }, () => {
         const page = await (await browser.newContext({ javaScriptEnabled })).newPage()
         page.setDefaultTimeout(HANGING_MS)
         await page.goto(`http://127.0.0.1:${launch.port}/`)
-        if (javaScriptEnabled) await page.getByText('Not checked.').waitFor()
+        if (javaScriptEnabled) await page.getByRole('heading', { name: 'How it works' }).waitFor()
         const parts = ['.hero .yield', '.tier:first-child .paid']
         return { page, texts: await Promise.all(parts.map((part) => page.locator(part).innerText())) }
       }),

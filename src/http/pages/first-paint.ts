@@ -136,7 +136,7 @@ function earnedOf(facts: ShopFacts, cheapest: ShownTier | undefined): string {
 
 /** What the terms let the first round pay a node of the cheapest tier. */
 const mayEarnOf = (tier: ShownTier, often: string) =>
-  `<div class="yield"><p class="earned range">${rangeOf(tier)} <span>ETH</span></p>` +
+  `<div class="yield"><p class="earned">${rangeOf(tier)} <span>ETH</span></p>` +
   `<p>${filled(overview.mayEarn, { tier: escapeHtml(tier.label) })}</p><p class="note">${often}</p></div>`
 
 /** The range that the terms in force let a round pay a node; one amount if both ends are the same. Null without terms. */

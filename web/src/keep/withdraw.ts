@@ -72,7 +72,9 @@ function fillPlace(): void {
 /** Names the contract above its collapsed fields. */
 function showPlace(): void {
   const address = input('contract').value.trim()
-  if (isAddress(address)) find('of').textContent = words.place(getAddress(address), input('chain').value)
+  if (!isAddress(address)) return
+  find('on').textContent = words.on(input('chain').value)
+  find('of').textContent = getAddress(address)
 }
 
 function offer(announcement: Offered): void {
@@ -153,7 +155,7 @@ function showAmount(): void {
 
 function showSubmit(): void {
   const { value } = input('amount')
-  find('submit').textContent = value === formatEther(chosenWei()) ? words.submitAll : words.submit(value)
+  find('submit').textContent = value === formatEther(chosenWei()) ? words.submitAll(value) : words.submit(value)
 }
 
 const isForeign = () => input('to').value.trim().toLowerCase() !== wallet?.account.address.toLowerCase()

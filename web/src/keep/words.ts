@@ -14,11 +14,11 @@ const CHAINS: Readonly<Record<string, string>> = {
 export const words = {
   connect: (wallet: string) => `Connect ${wallet}`,
   wallet: 'wallet',
-  place: (contract: string, chain: string) => `${contract} on ${CHAINS[chain] ?? `chain ${chain}`}`,
+  on: (chain: string) => `on ${CHAINS[chain] ?? `chain ${chain}`}`,
   all: 'All',
   allNodes: 'All nodes',
   node: (id: string) => `Node ${id}`,
-  submitAll: 'Withdraw all',
+  submitAll: (ether: string) => `Withdraw all, ${ether} ETH`,
   submit: (ether: string) => `Withdraw ${ether} ETH`,
   noAccount: 'The wallet shares no account.',
   noContract: 'There is no contract at this address on the wallet’s chain.',

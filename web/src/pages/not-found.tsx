@@ -6,15 +6,17 @@ import { ui } from '../words/ui.ts'
 export function NotFound() {
   return (
     <Page title={ui.notFound.title} lead={ui.notFound.lead}>
-      <Search id="search-page" />
-      <p className="buttons">
-        <Link href="/" className="button main">
-          {ui.notFound.home}
-        </Link>
-        <Link href="/buy" className="button">
-          {ui.notFound.buy}
-        </Link>
-      </p>
+      <div className="one-column">
+        <Search id="search-page" />
+        <p className="buttons">
+          <Link href="/" className="button main">
+            {ui.notFound.home}
+          </Link>
+          <Link href="/buy" className="button">
+            {ui.notFound.buy}
+          </Link>
+        </p>
+      </div>
     </Page>
   )
 }

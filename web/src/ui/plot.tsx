@@ -54,9 +54,9 @@ export function Plot({ points, what }: PlotProps) {
   )
 }
 
-const BARS_LEAST = 24
+const BARS_LEAST = 12
 /** Below fewer bars, two times would touch each other. */
-const MARKED_LEAST = 12
+const MARKED_LEAST = 6
 
 function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
   const { binMs } = RANGES[range]

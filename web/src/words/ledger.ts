@@ -104,7 +104,8 @@ export const words = {
     recomputing: 'Your browser recomputes each amount…',
     notRecomputed: 'Your browser could not read what it needs to recompute this round.',
     formula:
-      'draw = min + keccak256(abi.encode(seed, group, due)) mod (max − min + 1)\namount = draw × rate, rounded down',
+      'draw = min + keccak256(abi.encode(seed, group, due)) mod (max − min + 1)\namount = draw × rate, rounded down\n',
+    inputs: '{tier}: group = {group}, due = {due}',
     ofSeed:
       'Due is in unix seconds. The seed is the randomness of the first block not before the turn was due, or that block’s hash if the chain has none.',
     notAll: 'Your browser could not recompute everything. See the turns below.',
@@ -114,7 +115,6 @@ export const words = {
     right:
       'Checked by your browser: the amounts follow from the published seeds. It did not check the chain, because the operator offers no public RPC.',
     noTier: 'No tier',
-    group: 'Group',
     wasDue: 'Was due',
     dueFrom: 'Due from',
     ownTerms: '{turns}, each with the range, rate and seed of its own time',

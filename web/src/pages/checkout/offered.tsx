@@ -8,18 +8,18 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { isOver, isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. */
+/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. A tier that is over has no terms. */
 export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
   const mostOf = useMostPerWallet()
   return (
     <div className="thing">
       <TierPicture payoutBps={tier.payoutBps} />
-      <LastPaid tier={tier} />
-      {!isPaid && (
+      {!isOver(tier) && <LastPaid tier={tier} />}
+      {!isPaid && !isOver(tier) && (
         <Facts
           of={{
             [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),

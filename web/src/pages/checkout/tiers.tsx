@@ -37,9 +37,11 @@ export function Tiers() {
   )
 }
 
+/** True if nobody can buy the tier, now or later. */
+export const isOver = ({ state }: Tier): boolean => state === 'soldOut' || state === 'closed'
+
 /** Tiers that can be bought, or will be, have their cards. The others are folded. */
 function Offers({ tiers }: { tiers: readonly Tier[] }) {
-  const isOver = ({ state }: Tier) => state === 'soldOut' || state === 'closed'
   const over = tiers.filter(isOver)
   return (
     <>
@@ -55,7 +57,7 @@ function Offers({ tiers }: { tiers: readonly Tier[] }) {
 }
 
 /** How it works in three steps, with the time between two credits by the terms. */
-function HowItWorks() {
+export function HowItWorks() {
   const { data: rounds = [] } = useRounds()
   const { chain } = useSite()
   const next = nextTurnOf(rounds, Date.now())

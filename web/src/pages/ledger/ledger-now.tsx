@@ -17,11 +17,9 @@ export function LedgerNow({ rounds, stats }: { rounds: Reading<Distribution[]>; 
   const cover = useCover()
   return (
     <div className="columns level">
-      {rounds.data?.length !== 0 && (
-        <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
-          <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
-        </Section>
-      )}
+      <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
+        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
+      </Section>
       <Section title={t.ledger}>
         <Shown reading={cover} lines={2}>
           {(reading) => <Covered cover={reading} />}

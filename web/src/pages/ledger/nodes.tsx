@@ -25,12 +25,14 @@ const columns: readonly Column<Node>[] = [
     cell: ({ tierId }) => <TierName id={tierId} />,
   },
   { ...timeColumn<Node>(t.minted, ({ mintedAt }) => mintedAt), isPlain: false },
+  // On a phone, both are above the table.
   {
     heading: t.nextCredit,
+    wideOnly: true,
     sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
     cell: ({ nextCreditAt }) => <Turn at={nextCreditAt} />,
   },
-  amountColumn(words.figures.credited, ({ creditedWei }) => creditedWei),
+  { ...amountColumn<Node>(words.figures.credited, ({ creditedWei }) => creditedWei), wideOnly: true },
   amountColumn(words.figures.balance, ({ balanceWei }) => balanceWei),
 ]
 

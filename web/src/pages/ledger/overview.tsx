@@ -11,7 +11,7 @@ import { Page } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { type Credit, isSold, rangeInWords, TierCards } from '../checkout/tiers.tsx'
+import { type Credit, HowItWorks, isSold, rangeInWords, TierCards } from '../checkout/tiers.tsx'
 import { LedgerNow } from './ledger-now.tsx'
 import { Proof } from './proof.tsx'
 
@@ -53,7 +53,7 @@ export function Overview() {
           {() => <TierCards tiers={offered} most={CARDS_MAX} />}
         </Shown>
       </section>
-      <LedgerNow rounds={rounds} stats={stats} />
+      {isLaunch ? <HowItWorks /> : <LedgerNow rounds={rounds} stats={stats} />}
     </>
   )
 }
@@ -100,7 +100,7 @@ function Earned({ rounds, tier, credit, totalWei }: EarnedProps) {
 /** What the first round may pay a node of the cheapest tier, by its terms. */
 const MayEarn = ({ tier, credit, often }: { tier: Tier; credit: Credit; often: string | null }) => (
   <div className="yield">
-    <p className="earned range" translate="no">
+    <p className="earned" translate="no">
       {rangeInWords(credit)} <span>ETH</span>
     </p>
     <p>{fill(t.mayEarn, { tier: tier.label })}</p>

@@ -16,7 +16,7 @@ import { fill, rich } from '../../words/message.ts'
 const t = words.proof
 /** How many bars a phone can show so that they can still be told apart. */
 const BARS_MAX = 60
-const BARS_LEAST = 24
+const BARS_LEAST = 12
 
 interface ProofProps {
   /** Newest first. */

@@ -46,11 +46,12 @@ const Lead = ({ round: { totalWei, nodeCount, createdAt } }: { round: Distributi
     time: <Time at={createdAt} />,
   })
 
-/** The rounds before and after. */
+/** The rounds before and after, and all of them. */
 function Neighbours({ of: { id }, newest }: { of: Distribution; newest: number }) {
   return (
     <p className="bar">
-      {id > 1 ? <Link href={`/round/${id - 1}`}>{fill(t.before, { id: String(id - 1) })}</Link> : <span />}
+      {id > 1 && <Link href={`/round/${id - 1}`}>{fill(t.before, { id: String(id - 1) })}</Link>}
+      <Link href="/rounds">{words.overview.allRounds}</Link>
       {id < newest && <Link href={`/round/${id + 1}`}>{fill(t.after, { id: String(id + 1) })}</Link>}
     </p>
   )
@@ -94,7 +95,7 @@ function RoundFacts({ round }: { round: Distribution }) {
         </ul>
         <details className="checked">
           <summary>{t.howToCheck}</summary>
-          <pre>{t.formula}</pre>
+          <pre>{[t.formula, ...round.turns.map(inputsOf)].join('\n')}</pre>
           <p className="note">{t.ofSeed}</p>
         </details>
       </Section>
@@ -168,11 +169,10 @@ function TurnCard({ turn, facts, result }: TurnCardProps) {
   const tiers = useTiers()
   const label = tiers.data?.find(({ id }) => id === turn.tierId)?.label ?? turn.tierId
   return (
-    <li className="card turn">
-      <header>
-        <h3>{label ?? t.noTier}</h3>
-        {result && <Checked result={result} />}
-      </header>
+    <li>
+      <h3>
+        {label ?? t.noTier} {result && <Checked result={result} />}
+      </h3>
       <p className="price">
         <Amount wei={turn.amountWei} aligned />
       </p>
@@ -189,14 +189,17 @@ const isIn = (facts: readonly Fact[], [name, key]: Fact) => facts.some((fact) =>
 const shownOf = (facts: readonly Fact[]) => Object.fromEntries(facts.map(([name, , value]) => [name, value]))
 
 function factsOfTurn(turn: Turn): Fact[] {
-  const { due, dueSec, count, cohort, assurance } = turn
+  const { due, dueSec, count, assurance } = turn
   return [
-    [count === 1 ? t.wasDue : t.dueFrom, String(dueSec), <Time key="due" at={due} />],
+    [count === 1 ? t.wasDue : t.dueFrom, String(dueSec), <ExactTime key="due" at={due} />],
     ...(count === 1 ? termsOf(turn) : [[t.turns, String(count), fill(t.ownTerms, { turns: count })] satisfies Fact]),
-    [t.group, String(cohort), String(cohort)],
     ...(assurance ? [[t.restsOn, assurance, t.assurance[assurance]] satisfies Fact] : []),
   ]
 }
+
+/** What the formula takes of a turn. */
+const inputsOf = ({ tierId, cohort, dueSec }: Turn) =>
+  fill(t.inputs, { tier: tierId ?? t.noTier, group: String(cohort), due: String(dueSec) })
 
 /** The inputs of a single turn's computation. */
 function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Fact[] {

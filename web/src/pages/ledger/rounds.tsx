@@ -1,5 +1,6 @@
 // Every round that the service lists, newest first, and their total.
 import type { Distribution } from '@node-ledger/client'
+import { Link } from 'wouter'
 import { useRounds } from '../../ledger.ts'
 import { Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
@@ -11,6 +12,14 @@ const t = words.rounds
 
 export function Rounds() {
   const rounds = useRounds()
+  if (rounds.data?.length === 0)
+    return (
+      <Page title={t.title} lead={t.lead}>
+        <Empty title={t.none}>
+          {t.first} <Link href="/buy">{words.overview.buy}</Link>
+        </Empty>
+      </Page>
+    )
   return (
     <Page title={t.title} lead={t.lead}>
       <Section title={words.overview.overTime}>
@@ -18,13 +27,11 @@ export function Rounds() {
           {(all) => <RoundsPlot rounds={all} />}
         </Shown>
       </Section>
-      {rounds.data?.length !== 0 && (
-        <Section title={words.overview.allRounds}>
-          <Shown reading={rounds} lines={8}>
-            {(all) => <RoundsTable rounds={all} />}
-          </Shown>
-        </Section>
-      )}
+      <Section title={words.overview.allRounds}>
+        <Shown reading={rounds} lines={8}>
+          {(all) => <RoundsTable rounds={all} />}
+        </Shown>
+      </Section>
     </Page>
   )
 }
@@ -34,6 +41,5 @@ function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
   const points = rounds
     .flatMap(({ createdAt, totalWei }) => (createdAt ? [{ at: createdAt, wei: totalWei }] : []))
     .reverse()
-  if (points.length === 0) return <Empty title={t.none}>{t.first}</Empty>
   return <Plot points={points} what="round" />
 }
