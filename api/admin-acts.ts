@@ -86,9 +86,9 @@ export const ACTS = {
   tiers: {
     scope: 'prices',
     fields: {
-      tierId: { help: "its permanent id", value: "text", required: true },
-      priceWei: { help: "its price; the exact amount of a payment", value: "wei", required: true },
       label: { help: "its name, as buyers see it", value: "text", required: true },
+      tierId: { help: "its permanent id", value: "text", required: true },
+      priceWei: { help: "its exact price", value: "wei", required: true },
       maxPerWallet: { help: "nodes of this tier that one wallet may hold", value: "n", required: true },
       payoutBps: { help: "its rate, in basis points of a draw; 10000 is the base rate", value: "bps", required: false },
       holdingToken: { help: "ERC-20 token that a buyer must hold", value: "address", required: false },
@@ -458,7 +458,7 @@ export const LISTS = {
   rounds: { rows: 'rounds', columns: [["round","id"],["block time","createdAt"],["nodes","nodeCount"],["cohorts","turns","size"],["ETH","totalWei"],"mode",["fee","feeWei"],["transaction","txHash"]] },
   keys: { rows: 'environment', columns: ["id","label","scopes","state","expiresAt","usedAt","madeBy","madeAt","revokedBy"] },
   proposals: { rows: 'proposals', columns: ["id","state","act","input","proposedBy",["its key has ended","makerEnded"],"proposedAt","expiresAt","settledBy","refusal"] },
-  webhooks: { rows: 'endpoints', columns: ["endpoint","active","events","pending","failingSince","disabledAt","lastSuccessAt","lastError"] },
+  webhooks: { rows: 'endpoints', columns: ["endpoint",["state","active"],"events","pending","failingSince","disabledAt","lastSuccessAt","lastError"] },
   'webhooks/deliveries': { rows: 'deliveries', columns: ["id","createdAt","type","endpoint","state","attempts","dueAt",["last answer","log","answer"]] },
   audit: { rows: 'entries', columns: ["at","actor","action","subject",["detail","detail","record"]] },
 } as const

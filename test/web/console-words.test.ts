@@ -6,7 +6,7 @@ import { fieldsOf, problemsOf, readForm } from '../../web/src/console/act-form.t
 import { difference, weiOf } from '../../web/src/console/amounts.ts'
 import { sentenceOf, type Tiers } from '../../web/src/console/payments/sentences.ts'
 import { reasonsOf } from '../../web/src/console/payments/states.ts'
-import { changesOf, inUnits, inWords } from '../../web/src/console/values.ts'
+import { changesOf, headingOf, inUnits, inWords } from '../../web/src/console/values.ts'
 import { plainEther } from '../../web/src/format.ts'
 import { nearestTier } from '../../web/src/nearest.ts'
 
@@ -87,11 +87,11 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
   assert.deepEqual(
     all.map(({ name, label, choices }) => [name, label, choices?.map(([, word]) => word)]),
     [
-      ['priceWei', 'Its price, in ETH', undefined],
+      ['priceWei', 'Price, in ETH', undefined],
       ['mode', 'Hold or all', ['hold', 'all']],
       ['onSale', 'Whether it is on sale', ['unchanged', 'yes', 'no']],
       ['atOnce', 'For a mistake', ['no', 'yes']],
-      ['reason', 'Your reason', undefined],
+      ['reason', 'Reason', undefined],
     ],
   )
   const fields = fieldsOf(declared, {}, ['priceWei'], { priceWei: { was: '0.01' } })
@@ -125,4 +125,11 @@ test('a column’s field says how it is shown: a block’s number as a count, a 
     'hash',
   ])
   assert.equal(inWords('openCohorts'), 'open groups')
+  assert.deepEqual(['distributionId', 'txHash', 'mintTxHash', 'createdAt', 'at'].map(headingOf), [
+    'Round',
+    'Transaction',
+    'Mint',
+    'Created',
+    'When',
+  ])
 })

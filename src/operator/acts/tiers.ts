@@ -65,7 +65,7 @@ export const listPlans = defineReading({
   columns: ['tierId', ['change', 'version'], 'fromTime', 'says', 'unfit', 'enteredBy', 'enteredAt'],
 })
 
-const PRICE = field.wei('its price; the exact amount of a payment')
+const PRICE = field.wei('its exact price')
 export const LABEL = field.text('its name, as buyers see it', { max: 64 })
 const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1, PER_WALLET_MAX)
 /** What else a new version may change; null keeps the current value. */
@@ -146,9 +146,9 @@ export const createTier = defineAct({
   args: ['tierId'],
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
   fields: {
+    label: LABEL,
     tierId: { ...TIER_ID, help: 'its permanent id' },
     priceWei: PRICE,
-    label: LABEL,
     maxPerWallet: PER_WALLET,
     ...TERMS,
     ...BOUNDS,

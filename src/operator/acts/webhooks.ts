@@ -32,7 +32,10 @@ export const listWebhooks = defineReading({
   examples: ['webhooks list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ endpoints: await webhooks.listEndpoints(pool) }),
-  columns: ['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError'],
+  columns: [
+    ...['endpoint', ['state', 'active'] as const, 'events', 'pending'],
+    ...['failingSince', 'disabledAt', 'lastSuccessAt', 'lastError'],
+  ],
 })
 
 /** Lists deliveries, each with its attempts. */

@@ -38,7 +38,7 @@ export function testPhone(opened: ConsoleUnderTest): void {
       if (name === 'Payments') {
         await page.getByLabel('State').selectOption('dismissed')
         await unfold('dismissed')
-        await page.getByText('This payment’s page').waitFor()
+        await page.getByRole('link', { name: /^Payment \d+$/ }).waitFor()
       }
       await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
       await axe()

@@ -10,6 +10,10 @@ interface FormFieldsProps {
   fill: (name: string, text: string) => void
 }
 
+/** A form that requires some fields folds those that may stay empty, if there are more of them. */
+const OPTIONAL_MAX = 4
+const isOptional = ({ required, was }: ActField) => !required && was === undefined
+
 export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
   const changes = fields.flatMap(({ name, label, was, choices }) => {
     const text = (texts[name] ?? '').trim()
@@ -18,20 +22,32 @@ export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
       ? []
       : [{ name: label, before: words(was), after: words(text) }]
   })
+  const folded = fields.filter((field) => isOptional(field) && field.name !== 'reason')
+  const isFolded = folded.length > OPTIONAL_MAX && fields.some(({ required }) => required)
+  const show = (field: ActField) => (
+    <div key={field.name} className="field">
+      <label htmlFor={`act-${field.name}`}>
+        {field.label}
+        {isOptional(field) && !field.choices && ' (optional)'}
+      </label>
+      <Control field={field} text={texts[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
+      {field.ether && <Echo text={texts[field.name] ?? ''} />}
+      {field.name in wrong && (
+        <p id={`act-${field.name}-wrong`} className="error" role="alert">
+          {wrong[field.name]}
+        </p>
+      )}
+    </div>
+  )
   return (
     <>
-      {fields.map((field) => (
-        <div key={field.name} className="field">
-          <label htmlFor={`act-${field.name}`}>{field.label}</label>
-          <Control field={field} text={texts[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
-          {field.ether && <Echo text={texts[field.name] ?? ''} />}
-          {field.name in wrong && (
-            <p id={`act-${field.name}-wrong`} className="error" role="alert">
-              {wrong[field.name]}
-            </p>
-          )}
-        </div>
-      ))}
+      {fields.filter((field) => !isFolded || !folded.includes(field)).map(show)}
+      {isFolded && (
+        <details>
+          <summary>{folded.length} optional fields</summary>
+          <div className="stack after">{folded.map(show)}</div>
+        </details>
+      )}
       {changes.length > 0 && (
         <div className="evidence" role="status">
           <p>What changes</p>

@@ -60,7 +60,7 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
   const none = ['', value === null ? 'no' : 'unchanged'] as const
   return {
     name,
-    label: `${capital(help)}${ether ? ', in ETH' : ''}`,
+    label: `${capital(help.replace(/^(its|your) /, ''))}${ether ? ', in ETH' : ''}`,
     required,
     ether,
     ...(value === 'rows' && { lines: true }),

@@ -144,7 +144,7 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
       {warns?.(texts)}
       {rest && <Failed error={rest} />}
       <div className="buttons">
-        <button type="submit" className={mainClass(danger)} disabled={act.isPending}>
+        <button type="submit" className={mainClass(danger)} disabled={act.isPending} aria-busy={act.isPending}>
           {act.isPending ? 'Working…' : tries ? 'Preview' : label}
         </button>
         <button type="button" className="button quiet" onClick={close}>
@@ -197,5 +197,6 @@ const firstText = ({ value, was, choices }: ActField) => value ?? was ?? choices
 function focusFirst(form: HTMLFormElement, fields: readonly ActField[], wrong: Filled): void {
   const first = fields.find(({ name }) => name in wrong)
   const control = first && form.elements.namedItem(first.name)
+  if (control instanceof Element) control.closest('details')?.setAttribute('open', '')
   if (control instanceof HTMLElement) control.focus()
 }

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from 'react'
 import { LISTS } from '../../../api/admin-acts.ts'
 import { type ColumnKind, columnOf, type Column as Declared } from '../../../src/operator/columns.ts'
-import { limitFigure, sentenceCase } from '../format.ts'
+import { limitFigure } from '../format.ts'
 import { Address, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Shown } from '../ui/states.tsx'
@@ -13,7 +13,7 @@ import { Exact } from './exact.tsx'
 import { Lines } from './lines.tsx'
 import { Choice, PAGE, Pager, usePages } from './pager.tsx'
 import { Pairs } from './record.tsx'
-import { inWords, NONE } from './values.ts'
+import { headingOf, inWords, NONE } from './values.ts'
 
 type ListRoute = keyof typeof LISTS & ReadRoute
 /** A row of a list. */
@@ -122,18 +122,15 @@ export function columnsOf<Row extends object>(
   return decide ? [...columns, { heading: 'Actions', isPlain: true, cell: decide }] : columns
 }
 
-/** A heading in words: "Node" for nodeId, "Minted" for mintedAt. */
-const headingOf = (head: string) => {
-  const words = head === 'at' ? 'when' : inWords(head.replace(/(?<=[a-z])(Id|No|TxHash|At)$/, ''))
-  return sentenceCase(words)
-}
-
 function sortable(value: unknown, kind: ColumnKind): bigint | number | string {
   if (kind === 'time') return asTime(value)?.getTime() ?? 0
   if (kind === 'ether') return BigInt((value as bigint | string | null) ?? -1n)
   if (kind === 'size') return (value as unknown[]).length
   return typeof value === 'number' ? value : String(value ?? '')
 }
+
+/** Lines on a page. They are higher than a table's rows. */
+const LINES = 20
 
 interface Listed<Route extends ListRoute> extends Ways<RowOf<Route>> {
   title: string
@@ -161,7 +158,7 @@ export function listSection<Route extends ListRoute>(
   const keyOf = (row: RowOf<Route>) => keys.map((field) => String(row[field as keyof RowOf<Route>])).join(' ')
   return function List() {
     const [choice, setChoice] = useState(filter?.choices[0]?.[0] ?? '')
-    const { page, place } = usePages(of, filter && choice !== '' ? { [filter.name]: choice } : {})
+    const { page, place } = usePages(of, filter && choice !== '' ? { [filter.name]: choice } : {}, detail && LINES)
     const choose = (value: string) => {
       setChoice(value)
       place.go(null)

@@ -12,9 +12,9 @@ interface Place {
 }
 
 /** Reads the page of a list at `place`. If `filter` changes, call `go(null)`, because a cursor is valid for one list only. */
-export function usePages<Route extends ReadRoute>(route: Route, filter: Record<string, string> = {}) {
+export function usePages<Route extends ReadRoute>(route: Route, filter: Record<string, string> = {}, rows = PAGE) {
   const [cursor, go] = useState<string | null>(null)
-  const page = useAdmin(route, { ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
+  const page = useAdmin(route, { ...filter, limit: String(rows), ...(cursor && { cursor }) })
   return { page, place: { cursor, go } satisfies Place }
 }
 

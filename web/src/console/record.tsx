@@ -1,6 +1,6 @@
 // Records as stored, and what changed in them.
 import { Facts } from '../ui/page.tsx'
-import { type FieldChange, inUnits, inWords, NONE, PLAIN } from './values.ts'
+import { type FieldChange, headingOf, inUnits, inWords, NONE, PLAIN } from './values.ts'
 
 /** A record, field by field; amounts in ether and in wei. */
 export function Pairs({ of }: { of: Record<string, unknown> }) {
@@ -8,7 +8,7 @@ export function Pairs({ of }: { of: Record<string, unknown> }) {
     <Facts
       of={Object.fromEntries(
         Object.entries(of).map(([name, value]) => [
-          inWords(name),
+          headingOf(name),
           <code key={name} translate="no">
             {inUnits(name, value)}
           </code>,

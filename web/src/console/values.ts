@@ -1,14 +1,23 @@
 // Values in records as text, and the fields that differ between two records.
-import { everySpan, exactTime, times } from '../format.ts'
+import { everySpan, exactTime, sentenceCase, times } from '../format.ts'
 import { etherAndWei } from './amounts.ts'
 
-/** A name of the API in words: "tierSoldOut" is "tier sold out". Readers know a cohort as a group. A unit goes, because the value says it. */
+/** A name of the API in words: "tierSoldOut" is "tier sold out". Readers know a cohort as a group, a distribution as a round. A unit goes, because the value says it. */
 export const inWords = (name: string): string =>
   name
     .replace(/(Wei|Bps|Sec)$/, '')
     .replace(/[a-z0-9](?=[A-Z])/g, '$& ')
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
     .replace(/\bcohort/g, 'group')
+    .replace(/\bdistribution/g, 'round')
+
+/** A heading in words: "Node" for nodeId, "Minted" for mintedAt. */
+export const headingOf = (name: string): string =>
+  sentenceCase(
+    name === 'at'
+      ? 'when'
+      : inWords(name.replace(/(?<=[a-z])(Id|No|TxHash|At)$/, '').replace(/^txHash$/, 'transaction')),
+  )
 
 /** The actor of what the service does by itself. */
 export const SERVICE = 'pass'

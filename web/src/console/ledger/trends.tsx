@@ -1,10 +1,10 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
-import { Fragment, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEther } from '../../format.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
-import { Amount, Unknown } from '../../ui/facts.tsx'
-import { Facts, Figure, Section } from '../../ui/page.tsx'
+import { Unknown } from '../../ui/facts.tsx'
+import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Shape, type TrendBin, useAdmin } from '../admin.ts'
@@ -44,34 +44,22 @@ function Plots({ trends }: { trends: Shape<'Trends'> }) {
   return (
     <>
       <dl className="tiles">
-        {TILES.map(([name, kind]) => (
+        {KINDS.filter(([, kind]) => kind === 'sold' || sumWei(bins, kind) > 0n).map(([name, kind]) => (
           <Trend key={kind} bins={bins} name={name} kind={kind} isCourse={newest.length > 1} />
         ))}
       </dl>
-      <Section title="Figures">
-        <div className="stack">
-          <Facts
-            of={Object.fromEntries(
-              REST.map(([name, kind]) => [
-                name,
-                <Fragment key={kind}>
-                  {countOf(bins, kind)}, <Amount wei={sumWei(bins, kind)} plain />
-                </Fragment>,
-              ]),
-            )}
+      <p className="note">Payments count at the time of their block, in their present state.</p>
+      {newest.length > 1 && (
+        <Section title={`By the ${by}`}>
+          <Table
+            caption={`Figures by the ${by}, the newest first`}
+            rows={newest}
+            keyOf={({ startAt }) => startAt.toISOString()}
+            columns={COLUMNS}
+            first={10}
           />
-          <p className="note">Payments count at the time of their block, in their present state.</p>
-          {newest.length > 1 && (
-            <Table
-              caption={`Figures by the ${by}, the newest first`}
-              rows={newest}
-              keyOf={({ startAt }) => startAt.toISOString()}
-              columns={COLUMNS}
-              first={10}
-            />
-          )}
-        </div>
-      </Section>
+        </Section>
+      )}
     </>
   )
 }
@@ -79,15 +67,17 @@ function Plots({ trends }: { trends: Shape<'Trends'> }) {
 type Ledger = NonNullable<TrendBin['ledger']>
 type Kind = Exclude<keyof Ledger, 'nodes'>
 
-/** The figures that have a tile. */
-const TILES: readonly (readonly [name: string, kind: Kind])[] = [
+/** The figures. All but the first have a tile only if there are any. */
+const KINDS: readonly (readonly [name: string, kind: Kind])[] = [
   ['Sold', 'sold'],
   ['Held', 'held'],
+  ['Credited', 'rounds'],
   ['Gas of mints', 'mintGas'],
   ['Gas of rounds', 'roundGas'],
+  ['Paid back', 'refunded'],
+  ['Dismissed', 'dismissed'],
+  ['Other gas', 'otherGas'],
 ]
-const CREDITED = ['Credited', 'rounds'] as const
-const REST: typeof TILES = [CREDITED, ['Paid back', 'refunded'], ['Dismissed', 'dismissed'], ['Other gas', 'otherGas']]
 
 const weiOf = (ledger: Ledger, kind: Kind): bigint => {
   const figures = ledger[kind]
@@ -148,7 +138,7 @@ const Course = ({ bins, kind }: Pick<TrendProps, 'bins' | 'kind'>) => (
 )
 
 /** The amounts of the table, by their headings. */
-const AMOUNTS = [...TILES.slice(0, 2), CREDITED, ...TILES.slice(2)]
+const AMOUNTS = KINDS.slice(0, 5)
 
 /** True unless every figure of the bin is zero. A bin without a reading stays, because its figures are not known. */
 const hasFigures = ({ ledger }: TrendBin) => !ledger || AMOUNTS.some(([, kind]) => weiOf(ledger, kind) > 0n)

@@ -79,7 +79,7 @@ function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt }
   if (!active) return <Mark tone="calm">removed</Mark>
   if (disabledAt) return <Mark tone="bad">given up</Mark>
   if (failingSince) return <Mark tone="warn">failing</Mark>
-  return lastSuccessAt ? <Mark tone="good">well</Mark> : <Mark tone="calm">not tried yet</Mark>
+  return lastSuccessAt ? <Mark tone="good">OK</Mark> : <Mark tone="calm">not tried yet</Mark>
 }
 
 const STATES = ['pending', 'delivered', 'failed'] as const

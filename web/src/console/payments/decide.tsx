@@ -33,25 +33,32 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
   return (
     <>
       <ActButton
-        label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
+        main={isRefunding}
+        label={isRefunding ? 'Check if it may be sent' : 'Prepare a refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
-        says={`From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`}
+        says={
+          isRefunding
+            ? `The answer says whether you may send the ${amount} now.`
+            : `From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`
+        }
       />
       {isRefunding && (
-        <ActButton
-          label="Cancel the refund"
-          act="payments/{payment}/refund/cancel"
-          params={{ payment: name }}
-          says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
-        />
+        <>
+          <ActButton
+            label="Enter the refund"
+            act="payments/{payment}/refund"
+            params={{ payment: name }}
+            says={`Send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own, once the check allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
+          />
+          <ActButton
+            label="Cancel the refund"
+            act="payments/{payment}/refund/cancel"
+            params={{ payment: name }}
+            says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
+          />
+        </>
       )}
-      <ActButton
-        label="Enter the refund"
-        act="payments/{payment}/refund"
-        params={{ payment: name }}
-        says={`${isRefunding ? 'Send' : 'First prepare the refund, and send'} ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
-      />
     </>
   )
 }
@@ -85,7 +92,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. You cannot undo this.`}
           fields={asksTier ? ['tierId'] : []}
           more={{
-            tierId: { required: true, choices, value: nearestTier(payment.valueWei, tiers)?.id ?? '' },
+            tierId: { label: 'Tier', required: true, choices, value: nearestTier(payment.valueWei, tiers)?.id ?? '' },
             ...(payment.reason === 'wrongAmount' && {
               reason: { required: true, placeholder: 'why another amount buys it' },
             }),

@@ -115,9 +115,9 @@ export function PaymentDetail({ payment, isPage = false }: RowProps & { isPage?:
           Node:
             payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>Node {payment.nodeId}</Link>,
           ...(!isPage && {
-            'This payment’s page': (
+            Page: (
               <span className="nowrap">
-                <Link href={path}>number {payment.id}</Link>
+                <Link href={path}>Payment {payment.id}</Link>
                 <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
               </span>
             ),

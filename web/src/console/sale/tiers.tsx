@@ -79,6 +79,7 @@ export function TiersConsole() {
           label="Create a tier"
           act="tiers"
           says="It is on sale from the next block on. The next pass opens its groups on the contract."
+          more={{ payoutBps: { placeholder: '10000' } }}
         />
       }
     >
