@@ -384,7 +384,7 @@ export interface components {
             /** @description The commission of these. */
             earnedWei: components["schemas"]["Wei"];
             /** @description That of payments that were refunded. */
-            takenBackWei: components["schemas"]["Wei"];
+            reversedWei: components["schemas"]["Wei"];
             /** @description What the operator paid and recorded. */
             paidWei: components["schemas"]["Wei"];
             /** @description What is not due before the code's waiting time ends. */

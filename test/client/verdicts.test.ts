@@ -165,7 +165,7 @@ test('a verdict that rests on what only the service knows is never called right'
   assert.deepEqual(verdicts[0]?.unchecked.toSorted(), ['from', 'reason', 'receivedWei', 'wallet'])
 })
 
-test('a payment of a denied sender and one that the operator released say nothing of it', async () => {
+test('a payment of a denied sender and one that the operator released show nothing of it', async () => {
   for (const [name, standing] of [
     ['senderDenied', 'held review'],
     ['released', 'minted'],

@@ -59,7 +59,7 @@ test('traces count if two providers agree, or if the operator trusts the only on
     )
 })
 
-test('a single provider is trusted alone if blocks have no proofs and the operator says so', () => {
+test('a single provider is trusted alone if blocks have no proofs and the operator sets that', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
       chains.flatMap((chain) =>

@@ -142,7 +142,7 @@ test('a payment under several names is refunded once, and by one file unless ask
   assert.deepEqual([released.fileMadeAt, released.says], [made?.at, `It is accepted, in tier basic. ${warning}`])
 })
 
-test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {
+test('of two simultaneous requests for a file, one gets it, and the other learns that', async () => {
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()

@@ -99,7 +99,7 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await page.close()
     })
 
-  test('if others are paying for the last nodes, the page tells that, and pays at a second press', async () => {
+  test('if others are paying for the last nodes, the page warns, and pays at a second press', async () => {
     const priceWei = ETHER / 95n
     await enter('last', priceWei, { supply: 1 })
     const { page, pay } = await open('/buy/last', { width: 360, height: 800 })

@@ -34,7 +34,7 @@ export interface VerifiedList {
   allocations: ReadonlyMap<string, number>
 }
 
-/** Fetches a published list page by page, and recomputes its root. Of a list that matches you can tell who is not on it. */
+/** Fetches a published list page by page, and recomputes its root. From a list that matches you can see who is not on it. */
 export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<VerifiedList> {
   const entries: AllowlistPage['entries'] = []
   for (let left = 1; left > 0; ) {

@@ -5,7 +5,7 @@ export const words = {
   title: 'Payment',
   transaction: 'Transaction',
   noHash: 'This is not a transaction hash. One is 0x and 64 hex digits.',
-  /** How a payment stands, as the heading of its page. */
+  /** The state of a payment, as the heading of its page. */
   heads: {
     unread: 'Payment',
     noPayment: 'Not a payment',

@@ -138,7 +138,7 @@ const PASSES: readonly Column<PassRow>[] = [
   },
 ]
 
-/** Parts of an outcome that say the same each time. */
+/** Parts of an outcome that are the same each time. */
 const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
 
 /** The parts of an outcome that are not empty: "to block 265, 2 nodes due". */

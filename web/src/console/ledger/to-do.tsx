@@ -93,7 +93,7 @@ const sumOf = (waits: Waits) => waits.reduce((sum, { count }) => sum + count, 0)
 const oldestOf = ([first, ...others]: Waits): Date | undefined =>
   others.reduce((oldest, { oldestAt }) => (oldest && oldest < oldestAt ? oldest : oldestAt), first?.oldestAt)
 
-/** `most`: how far the service counts. If it reached that, the text says so. */
+/** `most`: how far the service counts. If it reached that, the text shows that. */
 const taskFor = (
   n = 0,
   one: string,

@@ -86,7 +86,7 @@ const SentTransactions = listSection('transactions', {
   leads: ['kind', 'status'],
   onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
   cells: {
-    // Its state says that it was displaced.
+    // Its state shows that it was displaced.
     kind: ({ kind }) => inWords(kind.replace(/ \(displaced\)$/, '')),
     txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} />,
   },
