@@ -1046,7 +1046,7 @@ export interface components {
             unrecordedNodeIds: components["schemas"]["NodeId"][] | null;
         };
         Health: {
-            /** @description The credit worker's last tick. */
+            /** @description The credit pass's last run. */
             lastTickAt: components["schemas"]["NullableTime"];
             /** @description `null` if it has never ticked. */
             secondsSinceLastTick: number | null;
