@@ -133,13 +133,8 @@ async function verifyOne(transfer: Transfer, answer: Payment, txHash: Hex): Prom
   const unchecked = [...findings.unchecked].filter((field) => !findings.differences.has(field))
   const isPublic = Boolean(verdict)
   const isWhole = isPublic && sale !== null && unchecked.length === 0
-  return {
-    matches: differences.length > 0 ? false : isWhole || null,
-    isPublic,
-    differences,
-    unchecked,
-    reported: answer,
-  }
+  const matches = differences.length > 0 ? false : isWhole || null
+  return { matches, isPublic, differences, unchecked, reported: answer }
 }
 
 /** Compares a payment with its transaction. Who made an inner transfer, and of how much, only a trace can show. */

@@ -110,14 +110,8 @@ export async function verifyCover(
     return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
   const { value, blockNumber, isOld, isInTime } = await readAt(chain, cover, read, options)
-  if (cover.blockNumber === null)
-    return {
-      matches: ofPlace.length > 0 ? false : null,
-      differences: ofPlace,
-      reported: cover,
-      chain: value,
-      blockNumber,
-    }
+  const unread = { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, reported: cover }
+  if (cover.blockNumber === null) return { ...unread, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
   const comparison = compareFields(cover, value, blockNumber, [...fields])
   const ofTime = [...(isOld ? ['blockNumber'] : []), ...(isInTime ? [] : ['checkedAt'])]
