@@ -538,14 +538,14 @@ export interface components {
         };
         StuckSender: {
             sender: components["schemas"]["Address"];
-            said: components["schemas"]["Count"];
+            reported: components["schemas"]["Count"];
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
             takeOver: boolean;
         };
         StuckSenderFreed: {
             sender: components["schemas"]["Address"];
-            said: components["schemas"]["Count"];
+            reported: components["schemas"]["Count"];
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
             takeOver: boolean;

@@ -389,7 +389,7 @@ export interface components {
             paidWei: components["schemas"]["Wei"];
             /** @description What is not due before the code's waiting time ends. */
             waitingWei: components["schemas"]["Wei"];
-            /** @description What is still to pay, once it is final; negative if more was paid than is earned by now. */
+            /** @description What is still to pay, once it is final; negative if more was paid than earned so far. */
             dueWei: string;
         };
         Quote: {
@@ -1046,7 +1046,7 @@ export interface components {
             unrecordedNodeIds: components["schemas"]["NodeId"][] | null;
         };
         Health: {
-            /** @description The credit worker's last tick. */
+            /** @description The credit pass's last run. */
             lastTickAt: components["schemas"]["NullableTime"];
             /** @description `null` if it has never ticked. */
             secondsSinceLastTick: number | null;

@@ -54,7 +54,7 @@ describe('contract wallets', () => {
     )
   })
 
-  it('change twice in one block: the later word holds', async () => {
+  it('change twice in one block: the later mode counts', async () => {
     const first = await desk.post('contract-wallets', { mode: 'all' })
     const second = await desk.post('contract-wallets', { mode: 'hold' })
     assert.equal(first.json.fromBlock, second.json.fromBlock)

@@ -75,7 +75,7 @@ describe('terms', () => {
     await world.act(0, 'setBounds', [world.at(2), powers[0], powers[1]])
   })
 
-  it('are entered once with an audit row, and cancelled only before they hold', async () => {
+  it('are entered once with an audit row, and cancelled only before they apply', async () => {
     const first = await desk.post('terms', { maxWei: String(MAX * 2n), reason: 'summer' })
     assert.equal(first.status, 200, first.text)
     const [{ fromTime }] = first.json.entries

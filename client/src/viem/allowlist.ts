@@ -11,7 +11,7 @@ export interface VerifiedAllocation {
    * because absence has no proof.
    */
   matches: boolean | null
-  said: Allowlisted
+  reported: Allowlisted
 }
 
 /**
@@ -21,10 +21,10 @@ export interface VerifiedAllocation {
 export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
   const answer = await ledger.getAllowlisted(root, address)
   const isMeant = same(answer.root, root) && same(answer.address, address)
-  if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, said: answer }
-  if (answer.proof === null) return { matches: null, said: answer }
+  if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, reported: answer }
+  if (answer.proof === null) return { matches: null, reported: answer }
   const computedRoot = (answer.proof as Hex[]).reduce(parentOf, leafOf(answer))
-  return { matches: same(computedRoot, root), said: answer }
+  return { matches: same(computedRoot, root), reported: answer }
 }
 
 export interface VerifiedList {

@@ -168,7 +168,7 @@ describe('admin keys of the ledger', () => {
     assert.deepEqual(await ask({ label: 'bot', scopes: ['read'], expires: '1d' }), [200, 'made'], 'it renews its own')
     const above = await desk.post(`keys/${strong.id}/revoke`, {}, by(key))
     assert.equal(above.status, 403)
-    assert.match(above.json.error, /more rights than yours: terms/)
+    assert.match(above.json.error, /more scopes than yours: terms/)
     const own = (await desk.get('keys/self', by(key))).json.id
     assert.equal((await desk.post(`keys/${own}/revoke`, {}, by(key))).status, 200)
   })

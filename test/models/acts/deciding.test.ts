@@ -27,7 +27,7 @@ const CURSORS = [{ name: 'follow', ...inBlock(100), block_time: 1_000 }]
 const HEAD = { number: 100, hash: word(100), time: 1_000 }
 const ACTOR = { name: 'ada', requestId: null }
 
-test('of several acts on one window the last one holds, also in one block', async () => {
+test('of several acts on one window the last one counts, also in one block', async () => {
   const act = fc.record({
     window: fc.constantFrom(1, 1, 2),
     from: fc.constantFrom(100, 200),

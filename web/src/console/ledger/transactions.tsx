@@ -18,7 +18,7 @@ const WHY: Record<Shape<'StuckTransaction'>['why'], string> = {
 }
 
 const STUCK_SENDERS = columnsOf<Shape<'StuckSender'>>(
-  ['sender', ['nonce per providers', 'said', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
+  ['sender', ['nonce per providers', 'reported', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
   {
     decide: ({ sender, takeOver }) =>
       takeOver ? (
