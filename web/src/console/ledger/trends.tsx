@@ -74,7 +74,7 @@ const KINDS: readonly (readonly [name: string, kind: Kind])[] = [
   ['Credited', 'rounds'],
   ['Gas of mints', 'mintGas'],
   ['Gas of rounds', 'roundGas'],
-  ['Paid back', 'refunded'],
+  ['Refunded', 'refunded'],
   ['Dismissed', 'dismissed'],
   ['Other gas', 'otherGas'],
 ]

@@ -131,7 +131,7 @@ const stateOf = (payment: Payment | undefined, isError: boolean) => payment?.sta
 const isOwn = (txHash: string, payer: string | undefined) =>
   payer !== undefined || (readIntent()?.sent.includes(txHash) ?? false)
 
-/** How a transaction stands that is in no block. */
+/** The state of a transaction that is in no block. */
 const missing = (txHash: string, payer: string | undefined) => (isOwn(txHash, payer) ? 'none' : 'unknown')
 
 /** What this browser has sent, until a block has it. */
@@ -182,7 +182,7 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
   isOneOfSeveral: boolean
 }
 
-/** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
+/** The state of a payment: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
 function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from } = payment
   const isRefunding = status === 'held' && payment.reason === 'refunding'
