@@ -15,19 +15,16 @@ export const sumOf = (nodes: readonly Node[], of: 'creditedWei' | 'withdrawnWei'
 const columns: readonly Column<Node>[] = [
   {
     heading: t.node,
-    sortBy: ({ nodeId }) => BigInt(nodeId),
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(words.node.title, { id: nodeId })}</Link>,
   },
   {
     heading: t.tier,
     isPlain: true,
-    sortBy: ({ tierId }) => tierId ?? '',
     cell: ({ tierId }) => <TierName id={tierId} />,
   },
   { ...timeColumn<Node>(t.minted, ({ mintedAt }) => mintedAt), isPlain: false },
   {
     heading: t.nextCredit,
-    sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
     cell: ({ nextCreditAt }) => <Turn at={nextCreditAt} />,
   },
   amountColumn(words.figures.credited, ({ creditedWei }) => creditedWei),
