@@ -73,16 +73,22 @@ async function follow(
     }
     return all.length > 0 && all.every(({ status }) => SETTLED.has(status)) ? all : null
   }
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
   const claims = async () => {
     for (;;) {
       const { claimed, waitMs } = await claim(ledger, txHash, call)
       const payments = claimed === undefined ? null : take(claimed)
       if (payments) return payments
+      begin()
       await sleep(Math.max(pollMs, waitMs), call.signal)
     }
   }
-  // If there is no stream, the claims poll often enough.
+  // Most payments that are followed again need no stream. If there is none, the claims poll often enough.
   const events = async () => {
+    await begun
     for await (const payment of watchPayment(ledger, txHash, { ...call, pollMs: Number.POSITIVE_INFINITY })) {
       const payments = payment && take(payment)
       if (payments) return payments
