@@ -310,7 +310,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByLabel('State').selectOption('delivered')
     await page.getByText('payment.held').last().click()
     await page.getByText(ODD_WEI.toString()).last().waitFor()
-    // There is only one, so its name is in the details alone.
+    // The endpoint's name is in the details alone.
     await page
       .locator('.detail')
       .last()

@@ -94,12 +94,11 @@ const Deliveries = listSection('webhooks/deliveries', {
   title: 'Deliveries',
   filter: { name: 'state', label: 'State', choices: [['', 'all'], ...STATES.map((one) => [one, one] as const)] },
   empty: <Empty title="No deliveries.">They are kept for 30 days.</Empty>,
-  hides: ['id', 'attempts', 'dueAt'],
+  hides: ['id', 'attempts', 'endpoint', 'dueAt'],
   onlyWide: ['log'],
   leads: ['type', 'state'],
   tones: { delivered: 'good' },
   cells: {
-    endpoint: ({ endpoint }) => <EndpointName of={endpoint} />,
     type: ({ type }) => <code translate="no">{type}</code>,
   },
   detail: ({ id, type, eventId, endpoint, dueAt, event, log }) => (
