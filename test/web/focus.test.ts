@@ -97,7 +97,7 @@ describe('the focus', { skip: noBrowser }, () => {
       await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
       const buttons = page.locator('button:enabled')
       const count = await buttons.count()
-      assert.ok(count > 1)
+      assert.ok(count > 0)
       for (let nth = 0; nth < count; nth++) {
         await page.keyboard.press('Escape')
         const button = buttons.nth(nth)
