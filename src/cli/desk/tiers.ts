@@ -36,7 +36,7 @@ export const more = (): Command[] => [
     details:
       'It still sells for a grace period, because caches keep quotes. The service holds later payments (saleClosed).',
     fixed: { onSale: false },
-    ...onlyWith(['graceSec', 'atOnce', 'fromTime']),
+    ...onlyWith(['graceSec', 'immediately', 'fromTime']),
     examples: ['tiers off-sale plus --reason "sold out" --yes'],
     asks: 'Take it off sale?',
   }),
