@@ -56,7 +56,6 @@ export const ACTS = {
     fields: {
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
       again: { help: "also what an earlier file pays; only if that file was never sent", value: null, required: false, words: ["true","false"] },
-      holdOnly: { help: "only hold them for their refunds, and make no file", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -129,17 +128,6 @@ export const ACTS = {
       fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
     },
     leavesOut: ['onSale', 'dryRun'],
-  },
-  'tiers/{tierId}/sale': {
-    scope: 'prices',
-    fields: {
-      onSale: { help: "whether it is on sale", value: "true|false", required: true, words: ["true","false"] },
-      graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
-      immediately: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
-      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
-      fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
-      dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
-    },
   },
   'tiers/{tierId}/cancel': {
     scope: 'prices',

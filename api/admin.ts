@@ -459,14 +459,6 @@ export interface components {
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
         };
-        SupplyPreview: {
-            tierId: components["schemas"]["TierId"];
-            supply: number;
-            sold: components["schemas"]["Count"];
-            reserved: components["schemas"]["Count"];
-            contractMost: number | null;
-            notes: string[];
-        };
         TierEntered: {
             tier: components["schemas"]["Tier"];
             changed: boolean;
@@ -1055,7 +1047,6 @@ export interface components {
             tiers: {
                 tiers: components["schemas"]["Tier"][];
             };
-            "tiers/{tierId}/preview": components["schemas"]["SupplyPreview"];
             "contract-wallets": components["schemas"]["ContractWallets"];
             "transactions/stuck": {
                 senders: components["schemas"]["StuckSender"][];
@@ -1161,7 +1152,6 @@ export interface components {
             tiers: components["schemas"]["TierEntered"];
             "tiers/{tierId}": components["schemas"]["TierEntered"];
             "tiers/{tierId}/cancel": components["schemas"]["TierEntered"];
-            "tiers/{tierId}/sale": components["schemas"]["TierEntered"];
             "contract-wallets": {
                 mode: components["schemas"]["ContractWalletMode"];
                 before: components["schemas"]["ContractWalletMode"];

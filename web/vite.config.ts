@@ -87,7 +87,7 @@ let inlined = ''
 
 /**
  * The pages' style goes into the page, so that the first paint waits for one request alone. The script goes below
- * theme.js, which has to hear if it is missing.
+ * reload.js, which has to hear if it is missing.
  */
 const onePiece: Plugin = {
   name: 'one-piece',

@@ -60,71 +60,58 @@ async function follow(
   { onState, signal, pollMs = 4_000, timeoutMs = 600_000 }: FollowOptions,
   choose: Chosen,
 ): Promise<FollowedPayment[]> {
-  const deadline = Date.now() + timeoutMs
-  const call = signal ? { signal } : {}
   const stop = new AbortController()
-  let changes: Changes | null = null
+  const call = { signal: signal ? AbortSignal.any([stop.signal, signal]) : stop.signal }
   const last: string[] = []
-  const report = (payments: readonly Payment[]) => {
-    for (const [at, payment] of (payments.length > 0 ? payments : [null]).entries()) {
-      const state = payment?.status ?? 'waiting'
-      if (state !== last[at]) onState?.(state, payment)
+  /** Reports new states. @returns the payments, once all are settled. */
+  const take = (payment: Payment | null): Payment[] | null => {
+    const all = payment ? choose(payment.payments ?? [payment]).filter((one) => one !== undefined) : []
+    for (const [at, one] of (all.length > 0 ? all : [null]).entries()) {
+      const state = one?.status ?? 'waiting'
+      if (state !== last[at]) onState?.(state, one)
       last[at] = state
     }
+    return all.length > 0 && all.every(({ status }) => SETTLED.has(status)) ? all : null
   }
-  let { claimed, waitMs } = await claim(ledger, txHash, call)
-  try {
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const claims = async () => {
     for (;;) {
-      const selection = claimed ? choose(claimed.payments ?? [claimed]).filter((payment) => payment !== undefined) : []
-      if (claimed !== undefined) report(selection)
-      if (selection.length > 0 && selection.every(({ status }) => SETTLED.has(status)))
-        return Promise.all(selection.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
-      const leftMs = deadline - Date.now()
-      if (leftMs <= 0) throw timeIsUp(txHash, last[0] ?? 'waiting')
-      // A rate limit may ask for a wait beyond the deadline. Until then an event can still report the node.
-      const pauseMs = Math.min(Math.max(pollMs, waitMs), leftMs)
-      changes ??= new Changes(ledger, txHash, either(stop.signal, signal))
-      const latest = await changes.next(pauseMs, signal)
-      ;({ claimed, waitMs } = latest ? { claimed: latest, waitMs } : await claim(ledger, txHash, call))
+      const { claimed, waitMs } = await claim(ledger, txHash, call)
+      const payments = claimed === undefined ? null : take(claimed)
+      if (payments) return payments
+      begin()
+      await sleep(Math.max(pollMs, waitMs), call.signal)
     }
+  }
+  // Most payments that are followed again need no stream. If there is none, the claims poll often enough.
+  const events = async () => {
+    await begun
+    for await (const payment of watchPayment(ledger, txHash, { ...call, pollMs: Number.POSITIVE_INFINITY })) {
+      const payments = payment && take(payment)
+      if (payments) return payments
+    }
+    return never
+  }
+  const late = async () => {
+    await sleep(timeoutMs, call.signal)
+    throw timeIsUp(txHash, last[0] ?? 'waiting')
+  }
+  try {
+    const payments = await Promise.race([claims(), events().catch(() => never), late()])
+    const only = signal ? { signal } : {}
+    return await Promise.all(payments.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, only) })))
   } finally {
     stop.abort()
   }
 }
 
+const never = new Promise<never>(() => undefined)
+
 const nodeOf = async (ledger: LedgerClient, { nodeId }: Payment, call: { signal?: AbortSignal }) =>
   nodeId === null ? null : ledger.getNode(nodeId, call)
-
-/** The states of a payment, in the order in which the ledger reaches them. */
-class Changes {
-  #latest: Payment | null = null
-  #wake = () => {}
-
-  constructor(ledger: LedgerClient, txHash: string, signal: AbortSignal) {
-    this.#listen(ledger, txHash, signal).catch(() => undefined)
-  }
-
-  async #listen(ledger: LedgerClient, txHash: string, signal: AbortSignal): Promise<void> {
-    // If there is no stream, the claims poll often enough.
-    for await (const payment of watchPayment(ledger, txHash, { signal, pollMs: Number.POSITIVE_INFINITY })) {
-      if (payment === null) continue
-      this.#latest = payment
-      this.#wake()
-    }
-  }
-
-  /** The next state; null if none came in `ms` milliseconds. */
-  async next(ms: number, signal?: AbortSignal): Promise<Payment | null> {
-    const over = new AbortController()
-    this.#wake = () => over.abort()
-    if (this.#latest === null) await sleep(ms, either(over.signal, signal)).catch(() => signal?.throwIfAborted())
-    const latest = this.#latest
-    this.#latest = null
-    return latest
-  }
-}
-
-const either = (one: AbortSignal, other?: AbortSignal) => (other ? AbortSignal.any([one, other]) : one)
 
 interface Claimed {
   /** The payment; null while the service's provider has no block with the transaction; `undefined` if the service did not answer. */

@@ -71,8 +71,8 @@ export async function sellOut(sale: Sale): Promise<void> {
   screen.line(`GET /api/tiers: ${offer.tierId} is sold out, ${sold} of ${SUPPLY}`)
   await compareCommission(sale, offer, all)
   for (const tierId of [offer.tierId, offer.listedTierId])
-    await enter(sale, `tiers/${tierId}/sale`, { onSale: false, immediately: true, reason: 'the demo is over' })
-  screen.line('POST /api/admin/tiers/…/sale: both tiers are off sale')
+    await enter(sale, `tiers/${tierId}`, { onSale: false, immediately: true, reason: 'the demo is over' })
+  screen.line('POST /api/admin/tiers/…: both tiers are off sale')
 }
 
 async function enter<T>({ api, adminKey }: Sale, path: string, body: object): Promise<T> {

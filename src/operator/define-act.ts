@@ -80,7 +80,7 @@ type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
     /** The scope that a key needs; null if any key is allowed. */
     readonly scope: Scope | null
     /** True if its answer has files with which a Safe pays. Later files leave out what these pay, so none may be lost. */
-    readonly makesFiles?: (input: Fields) => boolean
+    readonly makesFiles?: boolean
     /** A field of the answer that the database must never hold. Such an answer is not stored for an Idempotency-Key. */
     readonly secret?: string
   }
@@ -118,7 +118,7 @@ export interface Operation extends CommandTexts {
   readonly isFile: boolean
   /** True if the act may wait for a second person. */
   readonly mayWait: boolean
-  readonly makesFiles: (input: Fields) => boolean
+  readonly makesFiles: boolean
   /** Its position in declaration order, in which we list a module's operations. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
@@ -143,7 +143,7 @@ export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps,
 let places = 0
 
 function describe(kind: Operation['kind'], call: object, declaration: object): Operation {
-  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false, makesFiles: () => false, preview: null }
+  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false, makesFiles: false, preview: null }
   return { ...unset, ...declaration, kind, place: places++, call } as unknown as Operation
 }
 

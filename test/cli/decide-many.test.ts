@@ -29,9 +29,9 @@ test('are chosen by a filter, previewed, decided one by one, and again from a fi
   // Without a tier the service refuses to release these, each separately, and the list says so.
   const refused = await decide(['release', ...chosen, '--yes', '--json'])
   assert.deepEqual([refused.code, JSON.parse(refused.out).refused.length], [1, 2])
-  assert.equal((await decide(['refund-prepare', ...chosen, '--yes'])).code, 0)
+  assert.equal((await decide(['dismiss', ...chosen, '--yes'])).code, 0)
   const none = await decide(['dismiss', ...chosen, '--yes'])
-  assert.deepEqual([none.code, none.out], [0, 'No held payment matches.\n'], 'held for another reason by now')
+  assert.deepEqual([none.code, none.out], [0, 'No held payment matches.\n'], 'decided by now')
 
   const file = join(temporaryDirectory(), 'decided')
   writeFileSync(file, `# as agreed\n${held[0]}, the first\n${held[1]} # the second\n\nnobody\n`)

@@ -59,8 +59,8 @@ test('files and pages have limits for each caller', async () => {
     const { headers } = await raw(path, null)
     assert.match(String(headers['x-ratelimit-limit']), /^\d+$/, path)
   }
-  const limit = Number((await raw('/theme.js', null)).headers['x-ratelimit-limit'])
-  const requests = 'GET /theme.js HTTP/1.1\r\nHost: x\r\n\r\n'
+  const limit = Number((await raw('/reload.js', null)).headers['x-ratelimit-limit'])
+  const requests = 'GET /reload.js HTTP/1.1\r\nHost: x\r\n\r\n'
   const statuses: number[] = []
   for (let sent = 1; sent < limit + 20; sent += 20) {
     const { answers } = await exchange(service.port, [requests.repeat(20)], { answers: 20 })

@@ -79,7 +79,7 @@ describe('wrong admin keys', () => {
 
   it('come before method, existence and OPTIONS: a stranger learns nothing of the routes', async () => {
     const answers = new Set<string>()
-    for (const path of ['/api/admin', '/api/admin/pause', '/api/admin/tiers/x/sale', '/api/admin/nowhere']) {
+    for (const path of ['/api/admin', '/api/admin/pause', '/api/admin/tiers/x', '/api/admin/nowhere']) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
         const { status, headers, json } = await ask(null, path, undefined, method)
         answers.add(JSON.stringify([status, headers.allow ?? null, method === 'HEAD' ? null : json]))

@@ -64,7 +64,7 @@ test('until the ledger is back, nothing is judged, minted, credited, quoted, rel
     ['payments/decide', { decision: 'release', tierId: 'basic', payments: [wrong] }],
     ['nodes/1/grant', { reason: 'a gift' }],
     ['tiers/basic', { priceWei: String(2n * BASIC), reason: 'dearer' }],
-    ['tiers/basic/sale', { onSale: false }],
+    ['tiers/basic', { onSale: false }],
   ] as const) {
     const { status, json } = await desk.post(path, input)
     const told = json.error ?? json.results?.[0]?.refusal ?? ''

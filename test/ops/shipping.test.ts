@@ -117,7 +117,7 @@ test('a release keeps the previous one’s scripts, from package or folder, and 
   const files = {
     'index.html': '<script src="/assets/index-a1.js"></script>',
     'reference.html': '<link href="/assets/reference-b2.css">',
-    'theme.js': '1',
+    'reload.js': '1',
     'assets/index-a1.js': 'import("./owner-c3.js")',
     'assets/owner-c3.js': 'import "./wallet-d4.js"; import("./index-a1.js")',
     'assets/wallet-d4.js': '1',

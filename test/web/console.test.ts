@@ -315,7 +315,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('payment.held').first().click()
     const detail = page.locator('details[open] .detail')
     await detail.getByText(/^0\.01\d* ETH \(\d+ wei\)$/).waitFor()
-    // There is only one, so its name is in the details alone.
+    // The endpoint's name is in the details alone.
     await detail.getByText(/^127\.0\.0\.1/).waitFor()
     assert.equal(
       await page

@@ -93,11 +93,11 @@ describe('the focus', { skip: noBrowser }, () => {
   ])
     test(`stays on the page with any button of ${path}`, async () => {
       await page.goto(at(path))
-      await page.locator('.top .theme').waitFor()
+      await page.locator('.skip').waitFor({ state: 'attached' })
       await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
       const buttons = page.locator('button:enabled')
       const count = await buttons.count()
-      assert.ok(count > 1)
+      assert.ok(count > 0)
       for (let nth = 0; nth < count; nth++) {
         await page.keyboard.press('Escape')
         const button = buttons.nth(nth)

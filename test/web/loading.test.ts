@@ -115,7 +115,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }",
     ],
   ] as const)
-    test(`a browser that ${why} shows every page, and its wallet and theme are kept until the page is left`, async () => {
+    test(`a browser that ${why} shows every page, and its wallet is kept until the page is left`, async () => {
       const { page } = await open()
       const complaints = complaintsOf(page)
       await page.addInitScript(script)
@@ -124,8 +124,6 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       await page.getByRole('button', { name: 'Connect a wallet' }).click()
       await page.getByRole('button', { name: WALLET_NAME }).click()
       await page.getByText('Disconnect').waitFor()
-      await page.getByRole('button', { name: /^Theme/ }).click()
-      await page.getByRole('button', { name: 'Theme: light' }).waitFor()
       await page.goto(at('/owner'))
       await page.getByText('Disconnect').waitFor()
       await page.goto(at('/console'))

@@ -267,17 +267,6 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('the theme that was chosen stays', async () => {
-    const page = await browser.newPage()
-    await page.goto(at('/'))
-    await page.getByRole('button', { name: 'Theme: system' }).click()
-    await page.getByRole('button', { name: 'Theme: light' }).click()
-    await page.reload()
-    assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark')
-    await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
-    await page.close()
-  })
-
   test('search finds nodes, rounds, wallets and transactions, and the sale has name and network', async () => {
     const page = await browser.newPage()
     await withBrand(page, 'Aurora Nodes')

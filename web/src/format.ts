@@ -134,13 +134,6 @@ export function localTime(time: Date): string | null {
 /** Day and time to the second, in local time and UTC. */
 export const everyTime = (time: Date): string => [localTime(time), exactTime(time)].filter(Boolean).join(' = ')
 
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' })
-
-/** "2 Jan" and "03:04", in UTC. */
-export const day = (time: Date): string => DAY.format(time)
-export const minuteOfDay = (time: Date): string => MINUTE.format(time)
-
 const MARKS = {
   day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
   minute: new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }),

@@ -28,8 +28,8 @@ export const PAYMENTS: readonly Command[] = [
     args: [
       {
         name: 'decision',
-        help: 'release, dismiss or refund-prepare',
-        choices: ['release', 'dismiss', 'refund-prepare'],
+        help: 'release or dismiss',
+        choices: ['release', 'dismiss'],
       },
     ],
     options: {

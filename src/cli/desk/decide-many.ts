@@ -7,14 +7,13 @@ import { codeOf } from '../../lib/errors.ts'
 import { type EveryPart, isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
 import { decideMany, decisionsInWords } from '../../operator/acts/decide.ts'
 import { findRows, MANY_MAX, namedAs, readPayments } from '../../operator/acts/payments.ts'
-import { type PreparedRefunds, prepareRefunds } from '../../operator/acts/refunds/prepare-many.ts'
 import { LIMIT_MAX } from '../../operator/input.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { accepted, previewOf } from '../operator.ts'
+import { accepted } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
 
 /** How many bad lines of a file we name at most. */
@@ -92,12 +91,11 @@ async function decideInParts(
   return outcomes
 }
 
-type Decision = 'release' | 'dismiss' | 'refund-prepare'
+type Decision = 'release' | 'dismiss'
 
 const QUESTIONS: Readonly<Record<Decision, string>> = {
   release: 'Release them?',
   dismiss: 'Dismiss them?',
-  'refund-prepare': 'Hold them for their refunds?',
 }
 
 /** The ids of the held payments that match the filter, oldest first; shows their sums. */
@@ -153,13 +151,6 @@ async function decide(
 ): Promise<readonly Outcome[]> {
   const { args, values } = call
   const reason = values.reason === undefined ? {} : { reason: values.reason }
-  if (args.decision === 'refund-prepare') {
-    const input = { ...reason, payments: [...payments], holdOnly: true }
-    const { results } = isDry
-      ? ((await previewOf(prepareRefunds.operation, deps, input, call)).result as PreparedRefunds)
-      : accepted(await prepareRefunds(deps, actorHere(), input), call)
-    return results.map(({ prepared, ...of }) => ({ id: null, tierId: null, ...prepared, ...of }))
-  }
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
   const input = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: isDry }
   return accepted(await decideMany(deps, actorHere(), input), call).results

@@ -14,7 +14,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     first: async (parts: LedgerPart, { id }, call) => {
       const { proposals } = await listProposals(parts)
       const proposal = proposals.find((one) => String(one.id) === String(id))
-      if (proposal && actOf(proposal.act)?.operation.makesFiles(proposal.input)) await mustReach(call)
+      if (proposal && actOf(proposal.act)?.operation.makesFiles) await mustReach(call)
       return null
     },
     text: ({ done }: Done, outcome) => (filesOf(done).length > 0 ? outcome : [outcome, outline({ done })].join('\n')),

@@ -70,9 +70,6 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Browsers may keep files under assets/ forever, because their names contain a digest of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASK_ANEW = 'public, max-age=0, must-revalidate'
-/** Browsers take the theme's script from their cache, so that a chosen theme applies before the first paint. */
-const THEME = 'theme.js'
-const FOR_AN_HOUR = 'public, max-age=3600, stale-while-revalidate=2592000'
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Node Ledger</title><link rel="icon" href="data:,"></head>
@@ -269,7 +266,7 @@ export function pages(tools: Tools): Route[] {
       assetRoute({
         path: `/${name.replaceAll('\\', '/')}`,
         contentType: TYPES[extname(name)] ?? '',
-        cache: name.startsWith('assets') ? FOR_EVER : name === THEME ? FOR_AN_HOUR : ASK_ANEW,
+        cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
         content: readFileSync(join(BUILT, name)),
         cors: name === MANIFEST,
         countedAs: 'files',
@@ -281,8 +278,8 @@ export function pages(tools: Tools): Route[] {
 const ROOT = /<div id="root">.*?<\/div>\s*<noscript>.*?<\/noscript>/s
 
 /**
- * A document in the pages' frame, made by `npm run build`: the runbook, or the API's reference. It reads without a script, which only adds the search,
- * the theme and the foot. `{origin}` in it is the service's own.
+ * A document in the pages' frame, made by `npm run build`: the runbook, or the API's reference. It reads without a script, which only adds the search
+ * and the foot. `{origin}` in it is the service's own.
  */
 function documentPage(html: string, settings: HttpSettings, path: string, content: string): string {
   return withHead(html, settings, { path }).replace(

@@ -34,16 +34,7 @@ import {
 import { defineAct, defineGuardedAct } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
-import {
-  filedInWords,
-  firstOf,
-  groupInWords,
-  nameOf,
-  paidBackInWords,
-  readBrief,
-  sumInWords,
-  warningsOf,
-} from './in-words.ts'
+import { filedInWords, firstOf, groupInWords, nameOf, readBrief, sumInWords, warningsOf } from './in-words.ts'
 import {
   findRows,
   keysOf,
@@ -312,9 +303,7 @@ export async function decisionsInWords(
     results.filter(({ refusal }) => refusal !== null),
     ({ refusal }) => refusal,
   )
-  const warnings = briefs.flatMap((one) =>
-    decision === 'refund-prepare' ? paidBackInWords(one) : warningsOf(one).map((text) => `${nameOf(one)}: ${text}`),
-  )
+  const warnings = briefs.flatMap((one) => warningsOf(one).map((text) => `${nameOf(one)}: ${text}`))
   return [
     ...[...byTier].map(([tier, those]) => `${sumInWords(those)}: ${EFFECTS[decision]}${tier && `, in tier ${tier}`}.`),
     ...[...refusals].map(([why, those]) => `Not ${groupInWords(those)}: ${why}`),
@@ -325,7 +314,6 @@ export async function decisionsInWords(
 const EFFECTS = {
   release: 'a node for each',
   dismiss: 'neither a node nor a refund',
-  'refund-prepare': 'held for a refund, so the service signs no mint',
 }
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null, fileMadeAt: null }

@@ -1,13 +1,12 @@
 // Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the lowest and highest cost of the next day. Uses the same
-// planning step as the pass. Also previews a tier's supply. Stores and sends nothing.
+// planning step as the pass. Stores and sends nothing.
 
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import { readState } from '../../db/core/state.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
-import { countPlacesOf } from '../../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../../db/sale/terms.ts'
-import { readTierVersions, type TierRow } from '../../db/sale/tiers.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import { readSenderTroubles } from '../../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../../db/sends/transactions.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
@@ -20,8 +19,6 @@ import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy, TrustRules
 import { orNull } from '../../ports/faults.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from '../act.ts'
 import { defineReading } from '../define-act.ts'
-import * as field from '../input.ts'
-import { PER_WALLET_MAX, TIER_ID } from './tiers.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules & TrustRules>
 
@@ -200,62 +197,3 @@ function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTe
 }
 
 const isoOf = (time: number) => new Date(time * 1000).toISOString()
-
-/** A supply compared with what is sold and what the contract allows. Set the ledger's limit first, because the contract's can never be raised. */
-export const previewSupply = defineReading({
-  path: 'tiers/:tierId/preview',
-  command: 'tiers preview',
-  summary: 'show what a supply would change for payments under way, and what the contract’s owner may sign',
-  examples: ['tiers preview basic --supply 500'],
-  fields: { tierId: TIER_ID, supply: field.whole('nodes of it that may ever be sold', 1, PER_WALLET_MAX) },
-  onChain: true,
-  run: async ({ pool, contract }: LedgerDb & FactoryRead, { tierId, supply }) => {
-    const history = await readTierVersions(pool)
-    const tier = history.findLast((row) => row.tierId === tierId)
-    if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
-    const { sold, reserved } = await countPlacesOf(pool, tier.tierNo)
-    const cursor = await readCursor(pool)
-    const cap = cursor && (await orNull(contract.tierSupply(tier.tierNo, cursor.number)))
-    const contractMost = cap?.most ?? null
-    const notes = [
-      ...previewInWords({ tierId, supply, sold, reserved, contractMost }),
-      ...stepsInWords(history, tierId),
-    ]
-    return { tierId, supply, sold, reserved, contractMost, notes }
-  },
-})
-
-/** The steps that wait for this tier, or have opened after it. */
-const stepsInWords = (history: readonly TierRow[], tierId: string): string[] =>
-  history
-    .filter((row) => row.live && row.opensAfter === tierId)
-    .map(({ tierId: step, opened }) =>
-      opened === null
-        ? `Tier ${step} opens once all of it is sold.`
-        : `Tier ${step} opened in block ${opened.blockNumber}, so this supply cannot be raised.`,
-    )
-
-interface SupplyPreview {
-  tierId: string
-  supply: number
-  sold: number
-  reserved: number
-  contractMost: number | null
-}
-
-function previewInWords({ tierId, supply, sold, reserved, contractMost }: SupplyPreview): string[] {
-  const tooMany = Math.min(reserved, sold + reserved - supply)
-  return [
-    sold > supply
-      ? `${sold} nodes are sold, so the service would refuse this supply.`
-      : `${sold} of ${supply} are sold.`,
-    ...(tooMany > 0 ? [`${tooMany} of ${reserved} undecided payments may be held (soldOut).`] : []),
-    contractMost === null
-      ? 'The contract could not be read.'
-      : contractMost < supply
-        ? `The contract mints ${contractMost} at most, and that can never rise. The service holds payments beyond it (soldOut).`
-        : contractMost === supply
-          ? 'The contract has the same limit.'
-          : `The contract would mint more. To limit it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,
-  ]
-}

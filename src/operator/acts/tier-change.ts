@@ -1,9 +1,13 @@
 // A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`, and why one does
 // not fit.
+import type { Sql } from '../../db/core/sql.ts'
+import { countPlacesOf } from '../../db/payments/supply.ts'
 import type { TierTerms, Unfit } from '../../domain/sale/changes.ts'
 import { closedFrom, latestOf, type TierVersion } from '../../domain/tiers.ts'
 import { inEther } from '../../domain/units.ts'
 import { inUtc, timeInWords } from '../../lib/times.ts'
+import type { FactoryRead } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 import { fieldNamed } from '../act.ts'
 
 /** Our words for each term. A text leaves out the other terms. */
@@ -72,6 +76,26 @@ function shown(name: string, value: unknown): string {
 function untilOf({ fromTime }: Pick<TierVersion, 'fromTime'>, untilTime: number): string {
   const [from, until] = [inUtc(fromTime), inUtc(untilTime)]
   return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
+}
+
+/** What another supply means for payments under way, and what the contract allows. Its limit can never be raised. */
+export async function notesOnSupply(
+  { contract }: FactoryRead,
+  sql: Sql,
+  { before, terms: { tierId, tierNo, supply } }: { before: Pick<TierTerms, 'supply'> | null; terms: TierTerms },
+  atBlock: number,
+): Promise<string[]> {
+  if (!before || supply === null || supply === before.supply) return []
+  const { sold, reserved } = await countPlacesOf(sql, tierNo)
+  const most = (await orNull(contract.tierSupply(tierNo, atBlock)))?.most ?? supply
+  const excess = Math.min(reserved, sold + reserved - supply)
+  return [
+    ...(excess > 0 ? [`${excess} of ${reserved} undecided payments may be held (soldOut).`] : []),
+    ...(most < supply ? [`The contract mints ${most} at most: the service holds payments beyond it (soldOut).`] : []),
+    ...(most > supply
+      ? [`"node-ledger owner cap-tier ${tierId} --most ${supply}" shows what limits the contract as well.`]
+      : []),
+  ]
 }
 
 export const nowSec = () => Date.now() / 1000

@@ -44,7 +44,7 @@ import {
 import type { Changing } from '../define-act.ts'
 import { refuseWhileMending } from '../guard.ts'
 import { readNow, refuseOutOfBounds } from './terms.ts'
-import { changesIn, nowSec, versionInWords, whyUnfit } from './tier-change.ts'
+import { changesIn, notesOnSupply, nowSec, versionInWords, whyUnfit } from './tier-change.ts'
 
 export type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
@@ -177,7 +177,11 @@ export async function enterTier(
   if (refusal) return refusal
   const isChange = !before || !changesNothing(before, terms)
   if (isChange && !dryRun) await store(sql, actor, next, now.number + 1).then(record)
-  const notes = [changeInWords(next, now.number + 1), ...(await notesOn(deps, sql, next))]
+  const notes = [
+    changeInWords(next, now.number + 1),
+    ...(await notesOn(deps, sql, next)),
+    ...(await notesOnSupply(deps, sql, next, now.number)),
+  ]
   return { tier: await readTierView(sql, tierId), changed: isChange, dryRun, notes: isChange ? notes : ['No change.'] }
 }
 

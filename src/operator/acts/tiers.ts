@@ -26,9 +26,9 @@ import {
   type TierContext,
 } from './tier-entry.ts'
 
-export const PER_WALLET_MAX = 2 ** 31 - 1
+const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
-export const TIER_ID = field.text('the tier', {
+const TIER_ID = field.text('the tier', {
   max: 32,
   pattern: TIER_ID_FORM,
   form: 'up to 32 of a-z, 0-9 and -, beginning with a letter or digit',
@@ -258,17 +258,6 @@ function enterVersion(
       : refuseAct('notFound', `There is no tier ${tierId}.`),
   )
 }
-
-export const setOnSale = defineAct({
-  path: 'tiers/:tierId/sale',
-  scope: 'prices',
-  summary: 'put a tier on sale, or take it off sale after a grace period',
-  fields: { tierId: TIER_ID, ...SALE, ...AHEAD, onSale: field.yesOrNo('whether it is on sale') },
-  onChain: true,
-  change: enterVersion,
-  preview: toEnter,
-  says: enteredInWords,
-})
 
 const CANCEL = {
   tierId: TIER_ID,

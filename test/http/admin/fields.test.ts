@@ -149,10 +149,6 @@ describe('an act', () => {
         ['payments', 'decide', 'dismiss', '--held-for', 'recheck', '--tier-id', 'basic', '--yes'],
         /--tier-id: only with/,
       ],
-      [
-        ['payments', 'decide', 'refund-prepare', '--held-for', 'recheck', '--tier-id', 'basic', '--yes'],
-        /--tier-id: only/,
-      ],
     ]
     for (const [words, says] of refused) {
       const { code, err } = await runHere(words, env)

@@ -171,7 +171,7 @@ describe('an act that needs a second person', () => {
     assert.equal((await desk.post(`payments/${cheap}/release`, { tierId: 'basic' })).status, 200)
     // A payment with its own tier is released in no other.
     await setRule(null)
-    await desk.post('tiers/basic/sale', { onSale: false, immediately: true })
+    await desk.post('tiers/basic', { onSale: false, immediately: true })
     await desk.world.settle()
     const own = await held(BASIC, 6)
     assert.deepEqual(await stands(own), ['held', 'saleClosed'])
@@ -179,7 +179,7 @@ describe('an act that needs a second person', () => {
     const both = { decision: 'release', payments: [own], ...dear }
     assert.equal((await desk.post('payments/decide', both)).status, 200)
     await setRule(null)
-    await desk.post('tiers/basic/sale', { onSale: true })
+    await desk.post('tiers/basic', { onSale: true })
     await desk.world.settle()
   })
 })

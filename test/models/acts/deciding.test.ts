@@ -9,7 +9,7 @@ import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import { refuseSpent } from '../../../src/operator/acts/payments.ts'
 import { recordCommission } from '../../../src/operator/acts/referrals/commissions.ts'
 import { cancelRefund } from '../../../src/operator/acts/refunds/prepare.ts'
-import { changeTier, setOnSale } from '../../../src/operator/acts/tiers.ts'
+import { changeTier } from '../../../src/operator/acts/tiers.ts'
 import { resultLine } from '../../../src/operator/define-act.ts'
 import { account, at, openTables, type Row, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -335,11 +335,8 @@ test('only a differing field or an end of its grace period changes a tier', asyn
         name,
         typeof value === 'bigint' ? String(value) : value,
       ])
-      const isSale =
-        'onSale' in given && Object.keys(given).every((name) => ['onSale', 'graceSec', 'immediately'].includes(name))
-      const act = isSale ? setOnSale : changeTier
       const deps = { pool: poolWithin(sql), contract, chain, rules }
-      const found = await act(deps as never, ACTOR as never, { tierId: 'basic', ...Object.fromEntries(texts) })
+      const found = await changeTier(deps as never, ACTOR as never, { tierId: 'basic', ...Object.fromEntries(texts) })
       assert.ok(!isOperatorRefusal(found), isOperatorRefusal(found) ? found.message : '')
       const next = model.entered(versions, given as model.Asked)
       assert.equal(found.changed, next !== null, 'changed')

@@ -146,8 +146,6 @@ export interface Named {
 export interface Request {
   heldFor: string | null
   again: boolean
-  /** Makes no file. */
-  holdOnly: boolean
 }
 export interface Result {
   payment: Payment | null
@@ -172,7 +170,7 @@ export function prepareEach(ledger: Ledger, named: Named[], request: Request, as
     const why = result.refused ?? whyInNoFile(result)
     if (why !== null) outcome.inNoFile.set(why, [...(outcome.inNoFile.get(why) ?? []), result.payment])
     else if (result.payment !== null && (request.again || result.answer?.fileMade === null))
-      pay(ledger, result.payment, outcome, request)
+      pay(ledger, result.payment, outcome)
   }
   return outcome
 }
@@ -183,9 +181,8 @@ function resultOf(ledger: Ledger, payment: Payment | Refused, heldFor: string | 
   return { payment, refused, answer: refused === null ? lookAt(payment, ledger.horizon) : null }
 }
 
-function pay(ledger: Ledger, payment: Payment, { transfers }: Outcome, { holdOnly }: Request): void {
+function pay(ledger: Ledger, payment: Payment, { transfers }: Outcome): void {
   transfers.push({ to: payment.from ?? '', valueWei: payment.valueWei })
-  if (holdOnly) return
   payment.files.push(0)
   ledger.log.push({ action: 'refundFileMade', payment, before: null })
 }

@@ -90,24 +90,24 @@ describe('a tier', () => {
     const loser = answers.findIndex(({ status }) => status === 409)
     const asleep = { ...gold, tierId: `asleep-${loser}`, label: 'Asleep', priceWei: price, onSale: false }
     assert.equal((await desk.post('tiers', asleep)).status, 200, 'off sale it may have any price')
-    assert.equal((await desk.post(`tiers/asleep-${loser}/sale`, { onSale: true })).status, 409)
+    assert.equal((await desk.post(`tiers/asleep-${loser}`, { onSale: true })).status, 409)
   })
 
   it('taken off sale immediately loses its grace, and the next change has its grace again', async () => {
     const hasty = { ...gold, tierId: 'hasty', label: 'Hasty', priceWei: (PRICE + 9n).toString(), graceSec: 300 }
     assert.equal((await desk.post('tiers', hasty)).json.tier.graceSec, 300)
     await desk.post('tiers/hasty', { priceWei: (PRICE + 11n).toString() })
-    const closed = await desk.post('tiers/hasty/sale', { onSale: false, immediately: true })
+    const closed = await desk.post('tiers/hasty', { onSale: false, immediately: true })
     assert.deepEqual([closed.json.changed, closed.json.tier.graceSec], [true, 0])
     assert.deepEqual([await buy(11, PRICE + 9n), await buy(11, PRICE + 11n)], ['held wrongAmount', 'held saleClosed'])
-    const reopened = await desk.post('tiers/hasty/sale', { onSale: true })
+    const reopened = await desk.post('tiers/hasty', { onSale: true })
     assert.equal(reopened.json.tier.graceSec, 300)
-    const again = await desk.post('tiers/hasty/sale', { onSale: true, graceSec: 600 })
+    const again = await desk.post('tiers/hasty', { onSale: true, graceSec: 600 })
     assert.equal(again.json.changed, false, 'a grace alone changes nothing')
     const refused = await desk.post('tiers/hasty', { priceWei: '5', graceSec: 119 })
     assert.match(refused.json.error, /graceSec/)
-    assert.equal((await desk.post('tiers/hasty/sale', { onSale: false })).json.changed, true)
-    const ended = await desk.post('tiers/hasty/sale', { onSale: false, immediately: true })
+    assert.equal((await desk.post('tiers/hasty', { onSale: false })).json.changed, true)
+    const ended = await desk.post('tiers/hasty', { onSale: false, immediately: true })
     assert.equal(ended.json.changed, true, 'it ends the grace that was left')
   })
 
@@ -140,7 +140,7 @@ describe('a tier', () => {
   it('keeps its own grace beside any grace of another tier', async () => {
     const slower = { ...gold, tierId: 'slower', label: 'Slower', priceWei: (PRICE + 17n).toString(), graceSec: 700 }
     assert.equal((await desk.post('tiers', slower)).json.tier.graceSec, 700)
-    assert.equal((await desk.post('tiers/hasty/sale', { onSale: true })).json.tier.graceSec, 300)
+    assert.equal((await desk.post('tiers/hasty', { onSale: true })).json.tier.graceSec, 300)
     assert.equal((await desk.post('tiers/slower', { label: 'Slow' })).json.tier.graceSec, 700)
   })
 
@@ -301,9 +301,8 @@ describe('the bounds of a tier', () => {
     await desk.post('tiers/few', { supply: 2 })
     await world.chain.mine()
     await noMint.payments()
-    const preview = (await desk.get('tiers/few/preview?supply=1')).json
-    assert.deepEqual([preview.sold, preview.reserved, preview.contractMost], [1, 0, 2 ** 32 - 1])
-    assert.match(preview.notes.join(' '), /1 of 1 are sold.*owner cap-tier few --most 1/)
+    const preview = (await desk.post('tiers/few', { supply: 1, dryRun: true })).json
+    assert.match(preview.notes.join(' '), /supply 2 -> 1 .*owner cap-tier few --most 1/)
     assert.equal((await desk.post(`payments/${second}/release`, {})).status, 200)
     const raw = await world.raw(second)
     const { blockNumber } =

@@ -9,7 +9,7 @@ import { denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { insertMode } from '../../../src/db/sale/contract-wallets.ts'
 import { follow } from '../../../src/follower/follow.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { setOnSale } from '../../../src/operator/acts/tiers.ts'
+import { changeTier } from '../../../src/operator/acts/tiers.ts'
 import { type Service, startService } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { ETHER, judgeOnly, standingOf, startWorld, type World } from '../../support/world.ts'
@@ -208,7 +208,7 @@ test('the watchers of a wallet and of its payment hear of each step without a re
 })
 
 test('taking a tier off sale has the grace of a price change: the page that was open still buys', async () => {
-  const taken = await setOnSale(world.ctx, { name: 'test', requestId: null }, { tierId: 'basic', onSale: false })
+  const taken = await changeTier(world.ctx, { name: 'test', requestId: null }, { tierId: 'basic', onSale: false })
   assert.ok('tier' in taken)
   await world.settle()
   const offSale = await ask(5, 'basic')

@@ -182,7 +182,7 @@ async function replaced(end: End): Promise<void> {
 
 async function takenOffSale(end: End): Promise<void> {
   const { page, own } = end
-  const sale = (onSale: boolean) => act(end, 'tiers/plus/sale', { onSale, reason: 'a test' })
+  const sale = (onSale: boolean) => act(end, 'tiers/plus', { onSale, reason: 'a test' })
   // The page learns nothing of it before the buyer pays, because its checks stand still.
   let checks = 0
   const held = Promise.withResolvers<void>()

@@ -18,10 +18,7 @@ interface LinesProps<Row> {
   detail: (row: Row) => ReactNode
 }
 
-export function Lines<Row extends object>({ rows, keyOf, columns: all, detail }: LinesProps<Row>) {
-  const columns = all.filter(
-    ({ ifDiffers, sortBy }) => !ifDiffers || new Set(rows.map((row) => sortBy?.(row))).size > 1,
-  )
+export function Lines<Row extends object>({ rows, keyOf, columns, detail }: LinesProps<Row>) {
   return (
     <div style={{ '--columns': `2fr repeat(${columns.length - 1}, 1fr)` } as CSSProperties}>
       <div className="headed">

@@ -31,8 +31,6 @@ interface Ways<Row> {
   onlyWide?: readonly (keyof Row)[]
   /** Fields that come before the others: what a row is about. */
   leads?: readonly (keyof Row)[]
-  /** Fields that lines leave out if all rows have the same. */
-  ifDiffers?: readonly (keyof Row)[]
   /** The colours of states that differ from the usual ones. */
   tones?: Readonly<Record<string, Tone>>
   /** The acts for a row. */
@@ -93,7 +91,7 @@ function textOf(value: unknown): ReactNode {
 /** Columns of a table, from their declarations. */
 export function columnsOf<Row extends object>(
   declarations: readonly Declared[],
-  { cells = {}, hides = [], onlyWide = [], leads = [], ifDiffers = [], tones = {}, decide }: Ways<Row> = {},
+  { cells = {}, hides = [], onlyWide = [], leads = [], tones = {}, decide }: Ways<Row> = {},
 ): readonly Column<Row>[] {
   const isLast = ({ field }: { field: string }) => Number(!leads.includes(field as keyof Row))
   const visible = declarations
@@ -115,18 +113,9 @@ export function columnsOf<Row extends object>(
       figure: FIGURES.includes(kind),
       isPlain: PLAIN.includes(kind),
       wideOnly: onlyWide.includes(field as keyof Row),
-      ifDiffers: ifDiffers.includes(field as keyof Row),
-      ...(kind !== 'record' && { sortBy: (row) => sortable(entryOf(row), kind) }),
     }
   })
   return decide ? [...columns, { heading: 'Actions', isPlain: true, cell: decide }] : columns
-}
-
-function sortable(value: unknown, kind: ColumnKind): bigint | number | string {
-  if (kind === 'time') return asTime(value)?.getTime() ?? 0
-  if (kind === 'ether') return BigInt((value as bigint | string | null) ?? -1n)
-  if (kind === 'size') return (value as unknown[]).length
-  return typeof value === 'number' ? value : String(value ?? '')
 }
 
 /** Lines on a page. They are higher than a table's rows. */

@@ -24,7 +24,7 @@ export class Boundary extends Component<{ at?: string; children: ReactNode }, { 
   private readonly retry = () => this.setState({ failure: null })
 }
 
-/** A component that loads when first shown. If that fails, public/theme.js reloads the page once, because a release may have removed the part. */
+/** A component that loads when first shown. If that fails, public/reload.js reloads the page once, because a release may have removed the part. */
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> =>
   lazy(async () => {
     try {

@@ -10,7 +10,6 @@ import { Boundary } from './boundary.tsx'
 import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
 import { Lens, Search } from './search.tsx'
-import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
 const PLACES = [
@@ -62,7 +61,6 @@ export function Top() {
               <Lens size={18} />
             </button>
           )}
-          <ThemeButton />
         </div>
       </header>
     </>

@@ -61,7 +61,6 @@ export const ui = {
     placeholder: 'Address, node 3, hash',
     label: 'Address, node or round by its number, or transaction hash',
   },
-  theme: { label: 'Theme: {theme}', system: 'system', light: 'light', dark: 'dark' },
   dialog: { close: 'Close' },
   receipt: { title: 'Receipt', print: 'Print receipt', save: 'Save as text', details: 'Details' },
   signIn: { inTab: '(opens a tab)' },

@@ -8,8 +8,6 @@ import * as field from '../../input.ts'
 const RANGES = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
 type Range = keyof typeof RANGES
 const RANGE_NAMES = Object.keys(RANGES) as Range[]
-/** Longer ranges are shown by day, because a reader cannot tell more bars apart than a week has hours. */
-const HOURS_BY_HOUR = 168
 
 export interface Trends {
   range: Range
@@ -22,16 +20,10 @@ export const showTrends = defineReading({
   summary: 'sales, held payments and gas over time',
   fields: {
     range: field.orElse(field.word('how far back; by default `24h`', RANGE_NAMES), '24h' as const),
-    by: field.orNull(
-      field.word<Trends['by']>('the length of a bin, in UTC; by default `hour` up to a week and `day` beyond', [
-        'hour',
-        'day',
-      ]),
-    ),
   },
-  run: async ({ readPool, signers }: ReplicaDb & SignerAddresses, { range, by: step }): Promise<Trends> => {
+  run: async ({ readPool, signers }: ReplicaDb & SignerAddresses, { range }): Promise<Trends> => {
     const hours = RANGES[range]
-    const by = step ?? (hours > HOURS_BY_HOUR ? 'day' : 'hour')
+    const by = hours > RANGES['24h'] ? 'day' : 'hour'
     return { range, by, bins: await readTrends(readPool, { hours, by, signers }) }
   },
 })

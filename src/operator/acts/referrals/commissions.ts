@@ -147,7 +147,7 @@ transaction for each code with "referrals paid".`,
   fields: { again: AGAIN, reason: field.REASON },
   onChain: true,
   asks: 'Make the file? Later files leave out what it pays.',
-  makesFiles: () => true,
+  makesFiles: true,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql, { again }) =>

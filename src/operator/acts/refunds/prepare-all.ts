@@ -59,7 +59,7 @@ Transaction Builder has up to 200 transfers, to payers whom you may pay now. Lat
     if (!dryRun && sumWei === null) complain('sumWei', `is required without ${fieldNamed('dryRun')}`, 'missing')
   },
   asks: 'Prepare these refunds?',
-  makesFiles: () => true,
+  makesFiles: true,
   proposedAs: 'prepareAllRefunds',
   // What is prepared already gives away nothing more, unless another file pays it again.
   sum: async (sql, request) => {
@@ -102,7 +102,7 @@ async function prepareAll(deps: PrepareDeps, actor: Actor, input: Asked): Promis
   const payments = await readHeldBefore(deps.pool, input, ALL_MAX)
   const rows = payments.map(({ id }) => ({ payment: String(id), row: { id } }))
   const horizon = await readHorizon(deps)
-  const request = { actor, note, horizon, signers: deps.signers, heldFor, again, holdOnly: false }
+  const request = { actor, note, horizon, signers: deps.signers, heldFor, again }
   const preview = await previewRows(deps, rows, request)
   const { sumWei } = totalOf(preview.results, payments)
   if (!dryRun && input.sumWei !== sumWei)

@@ -45,7 +45,6 @@ export const AGAIN = field.flag('also what an earlier file pays; only if that fi
 const MANY = {
   payments: PAYMENTS,
   again: AGAIN,
-  holdOnly: field.flag('only hold them for their refunds, and make no file'),
   reason: field.REASON,
 }
 
@@ -55,7 +54,7 @@ export const prepareRefunds = defineGuardedAct({
   scope: 'decide',
   summary: 'prepare the refunds of several payments: the service signs no more mints for them',
   fields: MANY,
-  makesFiles: ({ holdOnly }) => holdOnly !== true,
+  makesFiles: true,
   proposedAs: 'prepareRefunds',
   // What is prepared already gives away nothing more, unless another file pays it again.
   sum: (sql, { payments, again }) => (again ? sumOfPayments : sumToPrepare)(sql, keysOf(payments)),
@@ -116,14 +115,14 @@ function whyInNoFile({ refusal, prepared, from, valueWei }: OneOfMany): string |
 async function prepareEach(
   deps: PrepareDeps,
   actor: Actor,
-  { payments, again, holdOnly, reason: note }: field.Read<typeof MANY>,
+  { payments, again, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
   const rows = await findRows(deps.pool, payments)
-  const request = { actor, note, horizon: await readHorizon(deps), signers: deps.signers, again, holdOnly }
+  const request = { actor, note, horizon: await readHorizon(deps), signers: deps.signers, again }
   const { transfers, ...summary } = await prepareRows(deps, rows, request)
   return {
     ...summary,
-    safeBatch: await batchOf(deps.pool, holdOnly ? [] : transfers, {
+    safeBatch: await batchOf(deps.pool, transfers, {
       name: 'Refunds',
       description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
     }),
@@ -140,8 +139,6 @@ interface Transfer {
 interface PreparingMany extends Preparing {
   /** Pays also what an earlier file pays. */
   again: boolean
-  /** Makes no file, so nothing is recorded as paid by one. */
-  holdOnly: boolean
 }
 
 /** Holds each payment first, then prepares each, with its transfer if it may be sent. */
@@ -193,7 +190,7 @@ async function prepareOne(
     const isFiled = !request.again && fileMadeAt !== null
     const transfer = sendNow && !isFiled && from && valueWei > 0n ? { to: from, valueWei } : null
     // Recorded under the payment's lock. If two people ask at the same time, the second is shown that there is already a file.
-    if (transfer && !request.holdOnly) await noteFile(sql, request.actor, outcome.payment)
+    if (transfer) await noteFile(sql, request.actor, outcome.payment)
     return { result: { payment, from, valueWei, prepared: outcome.answer, refusal: null }, transfer }
   })
 }

@@ -1,15 +1,15 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
-import { useMemo, useState } from 'react'
-import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEther } from '../../format.ts'
+import { useState } from 'react'
+import { count, etherAsNumber, everyTime, shortEther } from '../../format.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
-import { Unknown } from '../../ui/facts.tsx'
+import { ExactTime, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Shape, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { asText, NONE } from '../values.ts'
+import { NONE } from '../values.ts'
 
 const RANGES = ['24h', '7d', '30d', '90d'] as const
 type Range = (typeof RANGES)[number]
@@ -17,7 +17,7 @@ const RANGE_WORDS: Record<Range, string> = { '24h': '24 h', '7d': '7 days', '30d
 
 export function Trends() {
   const [range, setRange] = useState<Range>('24h')
-  const reading = useAdmin('trends', { range, by: range === '24h' ? 'hour' : 'day' })
+  const reading = useAdmin('trends', { range })
   return (
     <>
       <div className="bar">
@@ -30,17 +30,8 @@ export function Trends() {
   )
 }
 
-/** Returns the same object while its content is unchanged, so that a refresh every few seconds does not redraw the plot. */
-function useUnchanged<T>(value: T): T {
-  const [last, keep] = useState(value)
-  if (last === value || asText(last) === asText(value)) return last
-  keep(value)
-  return value
-}
-
-function Plots({ trends }: { trends: Shape<'Trends'> }) {
-  const { bins, by } = useUnchanged(trends)
-  const newest = useMemo(() => bins.filter(hasFigures).reverse(), [bins])
+function Plots({ trends: { bins, by } }: { trends: Shape<'Trends'> }) {
+  const newest = bins.filter(hasFigures).reverse()
   return (
     <>
       <dl className="tiles">
@@ -145,22 +136,8 @@ const hasFigures = ({ ledger }: TrendBin) => !ledger || AMOUNTS.some(([, kind]) 
 
 const NOT_KNOWN = 'not known'
 
-/** The start of a bin, in UTC and local time. */
-function Beginning({ at }: { at: Date }) {
-  const here = localTime(at)
-  return (
-    <time dateTime={at.toISOString()} title={everyTime(at)}>
-      <span className="nowrap">
-        {day(at)}, {minuteOfDay(at)} UTC
-      </span>
-      <br />
-      {here && <span className="note nowrap">{here.replace(/:00 /, ' ')}</span>}
-    </time>
-  )
-}
-
 const COLUMNS: readonly Column<TrendBin>[] = [
-  { heading: 'From', cell: ({ startAt }) => <Beginning at={startAt} /> },
+  { heading: 'From', cell: ({ startAt }) => <ExactTime at={startAt} /> },
   ...AMOUNTS.map(([heading, kind]) => ({
     heading,
     figure: true,

@@ -94,18 +94,16 @@ const Deliveries = listSection('webhooks/deliveries', {
   title: 'Deliveries',
   filter: { name: 'state', label: 'State', choices: [['', 'all'], ...STATES.map((one) => [one, one] as const)] },
   empty: <Empty title="No deliveries.">They are kept for 30 days.</Empty>,
-  hides: ['id', 'attempts'],
+  hides: ['id', 'attempts', 'endpoint', 'dueAt'],
   onlyWide: ['log'],
   leads: ['type', 'state'],
-  ifDiffers: ['endpoint', 'dueAt'],
   tones: { delivered: 'good' },
   cells: {
-    endpoint: ({ endpoint }) => <EndpointName of={endpoint} />,
     type: ({ type }) => <code translate="no">{type}</code>,
   },
-  detail: ({ id, type, eventId, endpoint, event, log }) => (
+  detail: ({ id, type, eventId, endpoint, dueAt, event, log }) => (
     <>
-      <Pairs of={{ endpoint, event: eventId, ...event.data }} />
+      <Pairs of={{ endpoint, dueAt, event: eventId, ...event.data }} />
       {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
       <div className="buttons">
         <ActButton

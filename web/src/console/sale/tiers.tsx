@@ -230,10 +230,10 @@ function TierRow({ tier }: { tier: Shape<'Tier'> }) {
         />
         <ActButton
           label={tier.onSale ? 'Take off sale' : 'Put on sale'}
-          act="tiers/{tierId}/sale"
+          act="tiers/{tierId}"
           params={{ tierId: tier.tierId }}
           body={{ onSale: !tier.onSale }}
-          {...(!tier.onSale && { fields: [] })}
+          fields={tier.onSale ? ['graceSec', 'immediately', 'fromTime'] : []}
           says={
             tier.onSale
               ? 'Quotes end immediately, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'

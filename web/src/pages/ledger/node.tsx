@@ -220,7 +220,6 @@ function Earned({ node: { credits } }: { node: NodeDetail }) {
 const CREDITS: readonly Column<Credit>[] = [
   {
     heading: t.round,
-    sortBy: ({ distributionId }) => distributionId,
     cell: ({ distributionId }) => (
       <Link href={`/round/${distributionId}`} className="nowrap">
         {fill(words.round.title, { id: distributionId })}

@@ -15,13 +15,11 @@ export const sumOf = (nodes: readonly Node[], of: 'creditedWei' | 'withdrawnWei'
 const columns: readonly Column<Node>[] = [
   {
     heading: t.node,
-    sortBy: ({ nodeId }) => BigInt(nodeId),
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(words.node.title, { id: nodeId })}</Link>,
   },
   {
     heading: t.tier,
     isPlain: true,
-    sortBy: ({ tierId }) => tierId ?? '',
     cell: ({ tierId }) => <TierName id={tierId} />,
   },
   { ...timeColumn<Node>(t.minted, ({ mintedAt }) => mintedAt), isPlain: false },
@@ -29,7 +27,6 @@ const columns: readonly Column<Node>[] = [
   {
     heading: t.nextCredit,
     wideOnly: true,
-    sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
     cell: ({ nextCreditAt }) => <Turn at={nextCreditAt} />,
   },
   { ...amountColumn<Node>(words.figures.credited, ({ creditedWei }) => creditedWei), wideOnly: true },

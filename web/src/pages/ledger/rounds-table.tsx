@@ -13,7 +13,6 @@ const t = words.rounds
 const columns: readonly Column<Distribution>[] = [
   {
     heading: t.round,
-    sortBy: ({ id }) => id,
     cell: ({ id }) => (
       <Link href={`/round/${id}`} className="nowrap">
         {fill(words.round.title, { id })}
@@ -26,7 +25,6 @@ const columns: readonly Column<Distribution>[] = [
   {
     heading: t.nodes,
     figure: true,
-    sortBy: ({ nodeCount }) => nodeCount,
     cell: ({ nodeCount }) => figure(nodeCount),
   },
   amountColumn(t.credited, ({ totalWei }) => totalWei),

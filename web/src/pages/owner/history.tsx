@@ -97,13 +97,11 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     heading: t.node,
     isPlain: true,
-    sortBy: ({ nodeId }) => BigInt(nodeId),
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(ledgerWords.node.title, { id: nodeId })}</Link>,
   },
   {
     heading: t.amount,
     figure: true,
-    sortBy: ({ amountWei }) => amountWei,
     cell: ({ amountWei }) => <Amount wei={amountWei} plain aligned />,
   },
 ]

@@ -40,7 +40,6 @@ const columns: readonly Column<Payment>[] = [
   {
     heading: t.state,
     isPlain: true,
-    sortBy: ({ status }) => status,
     cell: ({ status }) => <Mark tone={TONES[status]}>{states[status]}</Mark>,
   },
   {

@@ -1,16 +1,3 @@
-// Applies the theme that the visitor chose in this browser, if any. It stands below the first paint, which must not wait
-// for it; a visitor who chose a theme has it in the cache.
-try {
-  const theme = localStorage.getItem('theme')
-  if (theme === 'light' || theme === 'dark') {
-    document.documentElement.dataset.theme = theme
-    for (const meta of document.querySelectorAll('meta[name="theme-color"]'))
-      meta.content = theme === 'dark' ? '#0c0e14' : '#f6f7fa'
-  }
-} catch {
-  // If storage is forbidden, the system's theme applies.
-}
-
 // A new release may have removed a script of this page. Then we reload the page, at most once a minute, if the
 // service answers within some seconds; one that restarts does. The history state remembers the reload, because that
 // needs no storage.
