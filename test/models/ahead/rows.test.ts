@@ -266,5 +266,5 @@ test('each write of a tier leaves the rows, the latest version and the openings 
       play(sql, { steps: some, state }, { read: readAll, expected: allOf }),
     )
   }
-  await fc.assert(fc.asyncProperty(drawn, steps, compare), { numRuns: cases(70) })
+  await fc.assert(fc.asyncProperty(drawn, steps, compare), { numRuns: cases(60) })
 })

@@ -205,6 +205,7 @@ test('a tier that is quoted can be bought, and one that is not cannot', async ()
       priceWei,
     } = answer as { canBuy: boolean; priceWei: string; checks: { check: string; passes: boolean }[] }
     assert.equal(checks.find(({ check }) => check === 'onSale')?.passes, sells, 'onSale')
+    assert.equal(checks.find(({ check }) => check === 'review')?.passes, true, 'review')
     assert.deepEqual([may, priceWei], [sells, String(PRICE)])
   }
   await fc.assert(fc.asyncProperty(drawnSale, compare), { numRuns: cases(70) })
