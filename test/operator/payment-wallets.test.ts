@@ -68,7 +68,7 @@ describe('the payments wallet', () => {
     assert.equal((await known()).length, 1)
   })
 
-  it('is previewed, holds from 64 blocks and five minutes ahead, and the old one has its grace', async () => {
+  it('is previewed, applies after 64 blocks and five minutes, and the old one has its grace', async () => {
     const now = await world.chain.block()
     const preview = await desk.post('payment-wallets', { address: world.at(12), dryRun: true })
     assert.equal(preview.status, 200, preview.text)
@@ -126,17 +126,17 @@ describe('the payments wallet', () => {
   })
 
   it('is cancelled only while it does not hold and nothing came to it', async () => {
-    const takeBack = async (account: number) =>
-      desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
-    assert.equal((await takeBack(14)).status, 404)
-    assert.match((await takeBack(13)).json.error, /already see it/)
+    const cancel = async (account: number) =>
+      desk.post('payment-wallets/cancel', { address: world.at(account), reason: 'a slip' })
+    assert.equal((await cancel(14)).status, 404)
+    assert.match((await cancel(13)).json.error, /already see it/)
     await change(world.at(14))
     await change(world.at(15))
-    assert.match((await takeBack(14)).json.error, /latest change/)
+    assert.match((await cancel(14)).json.error, /latest change/)
     for (const account of [15, 14]) {
-      const done = await takeBack(account)
+      const done = await cancel(account)
       const says = `Cancelled. Buyers keep paying to ${world.at(13)}.`
-      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(13), says }])
+      assert.deepEqual([done.status, done.json], [200, { cancelled: world.at(account), inForce: world.at(13), says }])
     }
     // As if it had never existed: payments to it are not seen, and the operator may name it again.
     const unseen = await world.pay(5, BASIC, world.at(14))
@@ -153,12 +153,12 @@ describe('the payments wallet', () => {
       await world.pay(5, valueWei, world.at(account))
       await world.chain.mine()
       await world.payments()
-      assert.match((await takeBack(account)).json.error, /It has received a transfer/)
+      assert.match((await cancel(account)).json.error, /It has received a transfer/)
     }
     await letHold()
     assert.equal(await inForce(), world.at(15))
-    assert.match((await takeBack(15)).json.error, /already see it/)
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
+    assert.match((await cancel(15)).json.error, /already see it/)
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletCancelled'`).count, 2)
   })
 
   it('is watched from the next block on by every instance, under any start', async () => {
@@ -271,7 +271,7 @@ describe('a start', () => {
     await world.payments()
     assert.match((await runHere(['wallets', 'list'], env)).out, new RegExp(`${world.at(13)} +inForce`))
     assert.equal((await runHere(['wallets', 'set', world.at(14), '--yes'], env)).code, 0)
-    const back = await runHere(['wallets', 'take-back', world.at(14), '--yes'], env)
+    const back = await runHere(['wallets', 'cancel', world.at(14), '--yes'], env)
     assert.match(back.out, new RegExp(`Cancelled. Buyers keep paying to ${world.at(13)}`), back.err)
     const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
     assert.equal(closed.code, 0, closed.err)

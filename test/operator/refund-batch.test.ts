@@ -129,7 +129,7 @@ test('a payment under several names is refunded once, and by one file unless ask
   assert.deepEqual(await batch(txHash), [0, ''], 'it is in a file, and nothing waits')
   assert.deepEqual(await batch('x', `0x${'1'.repeat(64)}`), [1, ''], 'each is refused')
   // Cancelled and prepared again, while the file still exists.
-  const warning = `A file made at ${made?.at} pays it back: go on only if it was never sent.`
+  const warning = `A file made at ${made?.at} pays it back: continue only if it was never sent.`
   const cancelled = (await desk.post(`payments/${txHash}/refund/cancel`, {})).json
   assert.deepEqual([cancelled.fileMadeAt, cancelled.says], [made?.at, `It is held (wrongAmount). ${warning}`])
   assert.equal((await desk.get(`payments/${txHash}`)).json.payments[0].fileMadeAt, made?.at)
@@ -142,7 +142,7 @@ test('a payment under several names is refunded once, and by one file unless ask
   assert.deepEqual([released.fileMadeAt, released.says], [made?.at, `It is accepted, in tier basic. ${warning}`])
 })
 
-test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {
+test('of two simultaneous requests for a file, one gets it, and the other learns that', async () => {
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()

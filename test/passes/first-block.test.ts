@@ -42,7 +42,7 @@ const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
 
 /** Reorganises all blocks from `from` on. Their transactions are gone, except the given ones, which go into the first new block. */
-async function takeBack(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
+async function reorganiseOut(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
   await world.chain.reorg(
     (await height(world)) - from + 1,
     kept.map((raw) => [raw, 0] as const),
@@ -56,7 +56,7 @@ inWorld('a ledger that has followed one block goes back to before it, and follow
   await world.payments()
   assert.equal((await readCursor(world.pool))?.number, FIRST)
   assert.equal(await stateOf(world, paid), 'accepted')
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const outcome = await world.payments()
   assert.deepEqual([outcome.fromBlock, outcome.toBlock], [FIRST, FIRST])
   assert.deepEqual([await halted(world), await stateOf(world, paid)], [null, 'orphaned'])
@@ -76,7 +76,7 @@ inWorld('after a reorg of a ledger’s whole chain, its nodes and rounds are mad
   await world.rest()
   assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['minted', 'minted'])
   assert.equal((await world.pool`SELECT FROM rounds`).length, 1)
-  await takeBack(world, FIRST, [await world.raw(paid)])
+  await reorganiseOut(world, FIRST, [await world.raw(paid)])
   await world.chain.mine()
   await world.payments()
   assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['accepted', 'orphaned'])
@@ -92,7 +92,7 @@ inWorld('the wallet’s books begin again, because the block before the first ma
   assert.equal(await height(world), FIRST - 1)
   await world.chain.mine()
   await world.payments()
-  await takeBack(world, FIRST - 1)
+  await reorganiseOut(world, FIRST - 1)
   await payInside(world, 9n)
   await world.payments()
   // The seven from before the first block are gone with it, without any outflow of money.
@@ -107,7 +107,7 @@ inWorld('if headers below the oldest one are lost, so may be their facts: it hal
   const paid = await world.pay(5, BASIC)
   await world.settle()
   await world.pool`DELETE FROM blocks WHERE number = ${FIRST}`
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const before = { ...(await fingerprint(world)), audit: '' }
   await world.payments()
   assert.deepEqual([await halted(world), await stateOf(world, paid)], ['tooDeep', 'minted'])
@@ -118,7 +118,7 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
   await world.chain.mine(2)
   await world.payments()
   const cursor = await readCursor(world.pool)
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const { block } = world.ctx.chain
   const other = async (number: number) => {
     const found = await block(number)
@@ -139,7 +139,7 @@ inWorld('a reorg of a final first block halts the passes', async (world) => {
   const first = (await world.ctx.chain.block(FIRST)) ?? assert.fail('no first block')
   await on(world, bothCallFinal(world.ctx.chain, first)).payments()
   const cursor = await readCursor(world.pool)
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   await world.payments()
   assert.equal(await halted(world), 'pastFinalized')
   assert.deepEqual(await readCursor(world.pool), cursor)
@@ -149,7 +149,7 @@ inWorld('the only provider is followed to another first block, although its head
   await world.chain.mine(4)
   await world.payments()
   const cursor = await readCursor(world.pool)
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const { chain } = world.ctx
   await on(world, { head: async () => (await chain.block(FIRST)) ?? assert.fail('no block') }).payments()
   assert.equal(await halted(world), null)
@@ -166,7 +166,7 @@ inWorld(
     await world.chain.mine()
     await world.instance({ minter: null }).payments()
     const cursor = await readCursor(world.pool)
-    await takeBack(world, 1)
+    await reorganiseOut(world, 1)
     await assert.rejects(world.payments(), /there is no factory/)
     await assert.rejects(world.credit(), /there is no factory/)
     assert.deepEqual(await readCursor(world.pool), cursor)

@@ -281,7 +281,7 @@ test('a provider’s count of minted nodes occupies no place', async () => {
   assert.equal(await states(), 'aa')
 })
 
-test('a supply that is entered while payments are judged holds for them', async () => {
+test('a supply that is entered while payments are judged applies to them', async () => {
   const free = { tierId: 'free', tierNo: 12, priceWei: wei(PLACES + 1n), maxPerWallet: 2 }
   await enterTier(world, free)
   await scarce(3)

@@ -203,7 +203,7 @@ test('before any verdict only the price decides which tier was paid for', async 
   await isNoNodeOf(wrong)
 })
 
-test('if neither tells, in a lost ledger, the node is the payment’s, and reported to confirm', async () => {
+test('if neither shows it, in a lost ledger, the node is the payment’s, and reported to confirm', async () => {
   const paid = await world.pay(12, BASIC + 3n)
   await world.chain.mine()
   // Released and minted, by the chain's record; this ledger sees both for the first time.
