@@ -5,9 +5,16 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
-import { type Blocks, EXPORT_FORMS, type ExportForm, openRows, ownerForm } from '../../../src/db/reads/exports.ts'
+import {
+  type Blocks,
+  EXPORT_FORMS,
+  EXPORT_KINDS,
+  type ExportForm,
+  openRows,
+  ownerForm,
+} from '../../../src/db/reads/exports.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
-import { exportLedger } from '../../../src/operator/acts/books/exports.ts'
+import { EXPORTS, exportLedger } from '../../../src/operator/acts/books/exports.ts'
 import { account, at, openTables, type Row, type Rows, snapshotsIn, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { ADDRESSES, Books, histories } from '../rows/books.ts'
@@ -231,7 +238,6 @@ async function compareNodes(sql: Sql, all: model.Placed[], blocks: Blocks | null
 }
 
 const HEAD = { number: 7, hash: word(7), time: timeOf(7) }
-const KINDS = ['nodes', 'withdrawals', 'credits'] as const
 
 /** Whole files, of which two may be under way. A period needs a followed block. */
 async function compareWhole(sql: Sql, blocks: Blocks | null, isFollowed: boolean): Promise<void> {
@@ -239,7 +245,12 @@ async function compareWhole(sql: Sql, blocks: Blocks | null, isFollowed: boolean
   const chain = { block: async (number: number) => ({ number, hash: word(number), time: timeOf(number) }) }
   const deps = { readPool: snapshotsIn(sql), chain, rules: { startBlock: 1 } }
   const range = blocks && { from: String(blocks.after + 1), to: String(blocks.upTo) }
-  const ask = (kind: string) => exportLedger(deps as never, { kind, ...range } as never)
+  const ask = (kind: string) => {
+    const route = EXPORTS[EXPORT_KINDS.indexOf(kind as never)]
+    if (kind === 'credits' && route) return route(deps as never, { ...range } as never)
+    const address = kind === 'owner' ? { address: OWNERS[0] } : {}
+    return exportLedger(deps as never, { kind, ...address, ...range } as never)
+  }
   const wholes = async (kinds: readonly string[]) => {
     const files = await Promise.all(kinds.map(ask))
     return await Promise.all(
@@ -249,19 +260,19 @@ async function compareWhole(sql: Sql, blocks: Blocks | null, isFollowed: boolean
       }),
     )
   }
-  const expected = (kind: (typeof KINDS)[number], rows: Record<string, string | null>[]) => {
+  const expected = (kind: string, form: ExportForm, rows: Record<string, string | null>[]) => {
     if (blocks !== null && !isFollowed) return 'unavailable'
     const head = isFollowed ? HEAD : null
     const name = `node-ledger-${kind}-${head?.number ?? 0}.csv`
-    return { text: model.fileText(kind, EXPORT_FORMS[kind].columns, rows, head), name }
+    return { text: model.fileText(kind, form.columns, rows, head), name }
   }
-  const [nodes, withdrawals, credits] = [
-    expected('nodes', await read(sql, EXPORT_FORMS.nodes, blocks)),
-    expected('withdrawals', await read(sql, EXPORT_FORMS.withdrawals, blocks)),
-    expected('credits', await read(sql, EXPORT_FORMS.credits, blocks)),
-  ]
-  assert.deepEqual(await wholes(KINDS), [nodes, withdrawals, 'notYet'])
-  assert.deepEqual(await wholes(['credits']), [credits])
+  const found = async (kind: string, form: ExportForm) => expected(kind, form, await read(sql, form, blocks))
+  const nodes = await found('nodes', EXPORT_FORMS.nodes)
+  const withdrawals = await found('withdrawals', EXPORT_FORMS.withdrawals)
+  assert.deepEqual(await wholes(['nodes', 'withdrawals', 'credits']), [nodes, withdrawals, 'notYet'])
+  const credits = await found('credits', EXPORT_FORMS.credits)
+  const owners = await found('owner', ownerForm(OWNERS[0] as never))
+  assert.deepEqual(await wholes(['credits', 'owner']), [credits, owners])
 }
 
 const period = fc.constantFrom(null, null, { after: 4, upTo: 5 }, { after: 5, upTo: 7 }, { after: 5, upTo: 6 })

@@ -87,12 +87,17 @@ export function fileText(
   rows: Record<string, string | null>[],
   head: { number: number; hash: string; time: number } | null,
 ): string {
-  const summed = rows.filter((row) => kind !== 'withdrawals' || row.status === 'sent')
-  const sums = (SUMMED[kind] ?? []).map((name) => {
+  const sumOf = (name: string, column: string, some: Record<string, string | null>[]) => {
     let wei = 0n
-    for (const row of summed) wei += BigInt(row[name] ?? 0)
+    for (const row of some) wei += BigInt(row[column] ?? 0)
     return `${name}=${wei}`
-  })
+  }
+  const of = (one: string) => rows.filter((row) => row.kind === one)
+  const summed = rows.filter((row) => kind !== 'withdrawals' || row.status === 'sent')
+  const sums =
+    kind === 'owner'
+      ? [sumOf('creditedWei', 'amountWei', of('credit')), sumOf('withdrawnWei', 'amountWei', of('withdrawal'))]
+      : (SUMMED[kind] ?? []).map((name) => sumOf(name, name, summed))
   const end = [head?.number ?? '', head?.hash ?? '', head === null ? '' : new Date(head.time * 1_000).toISOString()]
   const last = ['#total', `rows=${rows.length}`, ...sums, `block=${end[0]}`, `hash=${end[1]}`, `time=${end[2]}`]
   const lines = [columns, ...rows.map((row) => columns.map((name) => row[name] ?? '')), last]
