@@ -74,3 +74,32 @@ export function fileOf(all: Placed[], wallet: string): Movement[] {
     (a, b) => a.block - b.block || (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.node - b.node || a.place - b.place),
   )
 }
+
+/** What a file sums, by docs/BOOKS.md: each column of wei, of withdrawals only what was sent. */
+const SUMMED: Record<string, string[]> = {
+  ...{ nodes: ['creditedWei', 'withdrawnWei', 'balanceWei'], credits: ['amountWei'], withdrawals: ['amountWei'] },
+}
+
+/** A whole file from its rows: a header, and a last line as long as the others, with the rows, the sums and the ledger's block. */
+export function fileText(
+  kind: string,
+  columns: readonly string[],
+  rows: Record<string, string | null>[],
+  head: { number: number; hash: string; time: number } | null,
+): string {
+  const sumOf = (name: string, column: string, some: Record<string, string | null>[]) => {
+    let wei = 0n
+    for (const row of some) wei += BigInt(row[column] ?? 0)
+    return `${name}=${wei}`
+  }
+  const of = (one: string) => rows.filter((row) => row.kind === one)
+  const summed = rows.filter((row) => kind !== 'withdrawals' || row.status === 'sent')
+  const sums =
+    kind === 'owner'
+      ? [sumOf('creditedWei', 'amountWei', of('credit')), sumOf('withdrawnWei', 'amountWei', of('withdrawal'))]
+      : (SUMMED[kind] ?? []).map((name) => sumOf(name, name, summed))
+  const end = [head?.number ?? '', head?.hash ?? '', head === null ? '' : new Date(head.time * 1_000).toISOString()]
+  const last = ['#total', `rows=${rows.length}`, ...sums, `block=${end[0]}`, `hash=${end[1]}`, `time=${end[2]}`]
+  const lines = [columns, ...rows.map((row) => columns.map((name) => row[name] ?? '')), last]
+  return lines.map((cells) => `${[...cells, ...columns.slice(cells.length).fill('')].join(',')}\r\n`).join('')
+}

@@ -10,7 +10,7 @@ import { node } from '../../../src/http/routes/node.ts'
 import { canBuy } from '../../../src/http/routes/payments/can-buy.ts'
 import { claim } from '../../../src/http/routes/payments/claim.ts'
 import { toJson } from '../../../src/lib/json.ts'
-import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { withoutChain } from '../../http/edge/no-chain.ts'
 import { cases } from '../../support/property.ts'
 
@@ -22,24 +22,29 @@ after(() => tables.close())
 
 type Route = { handle(asked: never): unknown }
 
-/** A route on these rows, without a cache. */
-async function ask(rows: Rows, route: (tools: never) => Route, deps: object, asked: object): Promise<unknown> {
+/** A route on these rows. What is asked for before has the same cache. */
+async function ask(
+  rows: Rows,
+  route: (tools: never) => Route,
+  deps: object,
+  { before: earlier = [], ...asked }: { before?: object[]; [name: string]: unknown },
+): Promise<unknown> {
   return await tables.within(rows, async (sql) => {
+    const kept = new Map<string, unknown>()
     const query = <T>(read: (sql: Sql) => Promise<T>) => read(sql)
     const settings = { chainId: 1, quoteTier: null }
     const tools = {
       deps: { settings, ...withoutChain(sql as never), checksum: (one: string) => one, ...deps },
       ...{ queryReplica: query, queryPrimary: query },
-      cached: async (_key: string, _sec: number, read: () => Promise<unknown>) => await read(),
+      cached: async (key: string, _sec: number, read: () => Promise<unknown>) => {
+        if (!kept.has(key)) kept.set(key, await read())
+        return kept.get(key)
+      },
       chainLine: { run: (_name: string, _client: string, body: () => unknown) => body() },
     }
-    const found = await route(tools as never).handle({
-      params: {},
-      query: {},
-      body: {},
-      client: 'one',
-      ...asked,
-    } as never)
+    const one = { params: {}, query: {}, body: {}, client: 'one' }
+    for (const other of earlier) await route(tools as never).handle({ ...one, ...other } as never)
+    const found = await route(tools as never).handle({ ...one, ...asked } as never)
     if (isRefusal(found)) return found.refused
     return JSON.parse((found as { json?: string }).json ?? toJson(found))
   })
@@ -48,7 +53,7 @@ async function ask(rows: Rows, route: (tools: never) => Route, deps: object, ask
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
 const CURSOR = [{ name: 'follow', ...inBlock(100), block_time: 1_000 }]
 const cohort = (size: number, perNodeWei: bigint) => ({
-  ...{ cohort: 1, tier_no: 1, interval_sec: 60, next_due: 2_000, size, per_node_wei: perNodeWei, ...inBlock(1) },
+  ...{ cohort: 1, tier_no: 3, interval_sec: 60, next_due: 2_000, size, per_node_wei: perNodeWei, ...inBlock(1) },
 })
 
 test('a node matches the contract if both report the same facts of it', async () => {
@@ -117,19 +122,28 @@ const drawnSale = fc.record({
   ),
   hasWallet: fc.constantFrom(true, true, true, true, false),
   hasTerms: fc.constantFrom(true, true, true, true, false),
-  asked: fc.constantFrom('basic', 'basic', null, 'plus'),
+  asked: fc.constantFrom('basic', 'basic', null, 'plus', 'Not a tier'),
+  /** False before the first block is followed. */
+  isFollowed: fc.constantFrom(true, true, true, true, false),
 })
 type DrawnSale = typeof drawnSale extends fc.Arbitrary<infer T> ? T : never
 
-function saleRows(given: Omit<DrawnSale, 'supply'> & { supply: number | null }): Rows {
+const BASIC = {
+  ...{ tier_id: 'basic', tier_no: 3, label: 'Basic', price_wei: PRICE, max_per_wallet: 9, payout_bps: 10_000 },
+  ...{ from_block: 0, from_time: 0, grace_sec: 0, entered_by: 'test' },
+}
+
+function saleRows(given: Omit<DrawnSale, 'supply'> & { supply: number | null; holding?: Row }): Rows {
   const soldOut = given.budget !== null && (given.budget.spent !== null || given.budget.nodes === 0)
   return {
-    cursors: CURSOR,
+    cursors: given.isFollowed ? CURSOR : [],
     tiers: [
+      // A tier before it, and its own former version.
+      { ...BASIC, tier_id: 'aged', version: 1, tier_no: 2, price_wei: 7n, on_sale: false, live: true },
+      { ...BASIC, version: 1, price_wei: 8n, on_sale: true, live: false },
       {
-        ...{ tier_id: 'basic', version: 1, tier_no: 1, label: 'Basic', price_wei: PRICE, max_per_wallet: 9 },
-        ...{ payout_bps: 10_000, on_sale: given.onSale, supply: given.supply, opens_at: given.bounds[0] },
-        ...{ closes_at: given.bounds[1], live: true, from_block: 0, from_time: 0, entered_by: 'test' },
+        ...{ ...BASIC, version: 2, on_sale: given.onSale, supply: given.supply, opens_at: given.bounds[0] },
+        ...{ closes_at: given.bounds[1], live: true, ...given.holding },
       },
     ],
     cohorts: [cohort(given.sold, 0n)],
@@ -158,10 +172,11 @@ function saleRows(given: Omit<DrawnSale, 'supply'> & { supply: number | null }):
 test('a tier that is quoted can be bought, and one that is not cannot', async () => {
   const compare = async (given: DrawnSale) => {
     const [opensAt, closesAt] = given.bounds
-    const isOpen = (opensAt ?? 0) <= 1_000 && (closesAt ?? 2_000) > 1_000
+    const now = given.isFollowed ? 1_000 : 0
+    const isOpen = (opensAt ?? now) <= now && (closesAt ?? 2_000) > now
     const hasPlace = given.supply === null || given.sold < given.supply
     const hasBudget = given.budget === null || (given.budget.spent === null && given.budget.nodes > 0)
-    const isSold = given.onSale && given.hasWallet && given.hasTerms && given.asked !== 'plus'
+    const isSold = given.onSale && given.hasWallet && given.hasTerms && (given.asked ?? 'basic') === 'basic'
     const sells = isSold && isOpen && hasPlace && hasBudget
     const query = given.asked === null ? {} : { tier: given.asked }
     const quote = await ask(saleRows(given), deployQuote, {}, { query })
@@ -176,15 +191,21 @@ test('a tier that is quoted can be bought, and one that is not cannot', async ()
     }
     const readings = { buyer: async () => buyer, tracesWork: async () => false }
     const params = { address: account(7) }
-    const answer = await ask(saleRows(given), canBuy, { readings }, { params, query })
+    const others = [
+      { params, query: { tier: 'aged' } },
+      { params: { address: account(8) }, query },
+    ]
+    const answer = await ask(saleRows(given), canBuy, { readings }, { params, query, before: others })
     // Without a name, a tier that is off sale is none.
-    if (answer === 'unknownTier') return assert.ok(!sells)
+    if (answer === 'unknownTier') return assert.ok(!sells && given.asked !== 'basic')
+    assert.equal((answer as { address: string }).address, params.address)
     const {
       canBuy: may,
       checks,
       priceWei,
     } = answer as { canBuy: boolean; priceWei: string; checks: { check: string; passes: boolean }[] }
     assert.equal(checks.find(({ check }) => check === 'onSale')?.passes, sells, 'onSale')
+    assert.equal(checks.find(({ check }) => check === 'review')?.passes, true, 'review')
     assert.deepEqual([may, priceWei], [sells, String(PRICE)])
   }
   await fc.assert(fc.asyncProperty(drawnSale, compare), { numRuns: cases(70) })
@@ -195,6 +216,8 @@ const drawnBuyer = fc.record({
   isDenied: fc.constantFrom(false, false, false, true),
   // The next block is 101.
   recheckUpTo: fc.constantFrom(null, null, 100, 101, 102),
+  // The last block that the ledger had read before it began to read some again.
+  mendingTo: fc.constantFrom(null, null, null, 100, 101),
   code: fc.constantFrom('none', 'none', 'contract', 'contract', null),
   // From the next block on, or from the one after it.
   mode: fc.record({ mode: fc.constantFrom('all', 'all', 'hold'), fromBlock: fc.constantFrom(101, 101, 102) }),
@@ -204,15 +227,22 @@ const drawnBuyer = fc.record({
   seen: fc.constantFrom(0, 1, 2),
   underWay: fc.constantFrom(0, 1),
   balanceWei: fc.constantFrom(21_009n, 21_010n),
+  // What the tier's token of six decimals needs, and what the wallet has of it.
+  holding: fc.constantFrom(null, null, { needed: 5n, held: 5n }, { needed: 5n, held: 4n }, { needed: 5n, held: null }),
 })
+const TOKEN = account(90)
 type DrawnBuyer = typeof drawnBuyer extends fc.Arbitrary<infer T> ? T : never
 
 const buyerRows = ({ supply, sold, ...given }: DrawnBuyer): Rows => ({
   ...saleRows({
     ...{ onSale: true, bounds: [null, null], budget: null, hasWallet: true, hasTerms: true, asked: null },
+    ...{ isFollowed: true },
     ...{ supply, sold },
+    holding: given.holding
+      ? { holding_wei: given.holding.needed, holding_token: TOKEN, holding_symbol: 'DEMO', holding_decimals: 6 }
+      : {},
   }),
-  ledger_state: [{ recheck_up_to: given.recheckUpTo }],
+  ledger_state: [{ recheck_up_to: given.recheckUpTo, mending_to: given.mendingTo }],
   contract_wallet_modes: [{ from_block: given.mode.fromBlock, mode: given.mode.mode, entered_by: 'test' }],
   senders: given.isDenied ? [{ address: account(given.wallet), label: 'a', reason: 'b', added_by: 'test' }] : [],
   payments: Array.from({ length: given.seen + given.underWay }, (_, n) => ({
@@ -231,12 +261,12 @@ function checksOf({ wallet, isDenied, recheckUpTo, code, supply, sold, ...given 
   const hasPlace = places === null || orUnknown(places <= 0, places <= given.seen + given.underWay)
   const isHeld = wallet !== 7 || isDenied || (recheckUpTo !== null && recheckUpTo >= 101)
   return {
-    onSale: hasPlace !== false,
+    onSale: orUnknown(hasPlace === false, given.mendingTo === 101),
     ...(places !== null && { supply: hasPlace }),
     ...{
       allowance: true,
       cap: given.underWay < 1,
-      holding: true,
+      holding: given.holding ? given.holding.held && given.holding.held >= given.holding.needed : true,
       ether: given.balanceWei >= PRICE + (code === 'contract' ? 0n : 21_000n),
     },
     review: orUnknown(isHeld || isContractHeld, code === null),
@@ -245,13 +275,19 @@ function checksOf({ wallet, isDenied, recheckUpTo, code, supply, sold, ...given 
 
 test('a check before a purchase goes by the sale, the wallet and its payments in the ledger', async () => {
   const compare = async (given: DrawnBuyer) => {
-    const { balanceWei, supply, sold, doTracesWork } = given
+    const { balanceWei, supply, sold, doTracesWork, holding } = given
     const codes = { none: { kind: 'none' }, contract: { kind: 'contract', codeHash: word(77), implementation: null } }
     const code = given.code && codes[given.code]
-    const buyer = { blockNumber: 100, balanceWei, gasPriceWei: 1n, walletMax: 1, code, heldWei: null }
+    const buyer = { blockNumber: 100, balanceWei, gasPriceWei: 1n, walletMax: 1, code }
     const { operator } = withoutChain(null as never)
     const deps = {
-      readings: { buyer: async () => buyer, tracesWork: async () => doTracesWork },
+      readings: {
+        buyer: async (address: string, token: string | null) => {
+          assert.deepEqual([address, token], [account(given.wallet), holding && TOKEN])
+          return { ...buyer, heldWei: holding?.held ?? null }
+        },
+        tracesWork: async () => doTracesWork,
+      },
       operator: { ...operator, signers: { minter: account(30), distributor: null } },
     }
     const params = { address: account(given.wallet) }
@@ -264,6 +300,12 @@ test('a check before a purchase goes by the sale, the wallet and its payments in
     if (given.code === 'contract') assert.equal(inner, expected.review && doTracesWork)
     const { passes: _, ...limit } = checks.find(({ check }) => check === 'supply') ?? {}
     const reserved = given.seen + given.underWay
+    const { passes: __, ...shown } = checks.find(({ check }) => check === 'holding') ?? {}
+    const token = holding
+      ? { token: TOKEN, symbol: 'DEMO', decimals: 6 }
+      : { token: null, symbol: null, decimals: null }
+    const [requiredWei, heldWei] = [String(holding?.needed ?? 0), holding?.held == null ? null : String(holding.held)]
+    assert.deepEqual(shown, { check: 'holding', ...token, requiredWei, heldWei })
     assert.deepEqual(limit, supply === null ? {} : { check: 'supply', limit: supply, sold, reserved })
     const all = Object.values(expected)
     assert.equal(may, orUnknown(all.includes(false), all.includes(null)))

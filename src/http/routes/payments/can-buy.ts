@@ -83,14 +83,13 @@ async function readSale(
   const tier = history.find(({ tierId, live }) => live && tierId === (requestedTier ?? offer?.tierId))
   if (!tier) return null
   const nextBlock = (cursor?.number ?? -1) + 1
-  const currentOffer = offer?.tierId === tier.tierId ? offer : null
   return {
     tier,
     history,
-    quoted: currentOffer?.state === 'open' && !currentOffer.soldOut && (currentOffer.waits === null || null),
-    sold: currentOffer?.sold ?? 0,
-    reserved: currentOffer?.reserved ?? 0,
-    most: currentOffer?.most ?? null,
+    quoted: offer?.state === 'open' && !offer.soldOut && (offer.waits === null || null),
+    sold: offer?.sold ?? 0,
+    reserved: offer?.reserved ?? 0,
+    most: offer?.most ?? null,
     now: cursor?.time ?? 0,
     standing: await readBuyerStanding(sql, address, tier),
     rest: {
