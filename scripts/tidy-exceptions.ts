@@ -22,7 +22,6 @@ export const EXCEPTIONS: Exceptions = {
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],
     'test/http/reads.test.ts': [489, CASES],
     'test/domain/replay.test.ts': [502, CASES],
-    'test/operator/refunding.test.ts': [408, CASES],
     'test/follower/reorganisation.test.ts': [438, CASES],
     'test/cli/commands.test.ts': [476, CASES],
     'test/http/sign-in.test.ts': [429, CASES],

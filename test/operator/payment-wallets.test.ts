@@ -110,57 +110,6 @@ describe('the payments wallet', () => {
     assert.equal((await close()).status, 409)
   })
 
-  it('leaves the former one the requested grace, and so does the next change', async () => {
-    const first = await change(world.at(13), { graceSec: 300 })
-    assert.equal(first.graceUntil - first.fromTime, 300)
-    const next = await desk.post('payment-wallets', { address: world.at(14), dryRun: true })
-    assert.equal(next.json.graceSec, 300)
-    const stolen = await desk.post('payment-wallets', {
-      address: world.at(14),
-      stolen: true,
-      graceSec: 300,
-      dryRun: true,
-    })
-    assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
-    await letHold()
-  })
-
-  it('is cancelled only while it does not hold and nothing came to it', async () => {
-    const takeBack = async (account: number) =>
-      desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
-    assert.equal((await takeBack(14)).status, 404)
-    assert.match((await takeBack(13)).json.error, /already see it/)
-    await change(world.at(14))
-    await change(world.at(15))
-    assert.match((await takeBack(14)).json.error, /latest change/)
-    for (const account of [15, 14]) {
-      const done = await takeBack(account)
-      const says = `Cancelled. Buyers keep paying to ${world.at(13)}.`
-      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(13), says }])
-    }
-    // As if it had never existed: payments to it are not seen, and the operator may name it again.
-    const unseen = await world.pay(5, BASIC, world.at(14))
-    await world.chain.mine()
-    await letHold()
-    assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(13)])
-    assert.equal((await world.pool`SELECT FROM wallet_books`).count, 3)
-    for (const [account, valueWei] of [
-      [14, BASIC],
-      [16, 0n],
-      [15, 1n],
-    ] as const) {
-      await change(world.at(account))
-      await world.pay(5, valueWei, world.at(account))
-      await world.chain.mine()
-      await world.payments()
-      assert.match((await takeBack(account)).json.error, /It has received a transfer/)
-    }
-    await letHold()
-    assert.equal(await inForce(), world.at(15))
-    assert.match((await takeBack(15)).json.error, /already see it/)
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
-  })
-
   it('is watched from the next block on by every instance, under any start', async () => {
     // The other instance has already read a range for only the old wallet, and stores it after the change.
     const { chain } = world.ctx
