@@ -1,4 +1,4 @@
-// A transaction that refunds several buyers, as a Safe's batch does: each transfer in it proves one refund, and none two.
+// Several refunds at once: one act prepares them, each for itself, and one file for a Safe pays them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checksum } from '../../src/chain/digest.ts'

@@ -1,5 +1,4 @@
-// Exports: every row once, totals that equal the API's, one snapshot, and a truncated file that cannot be mistaken for
-// a complete one.
+// Exports: one snapshot each, for a slow reader, too, and a truncated file that cannot be mistaken for a complete one.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
