@@ -4,10 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
-import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { readStatement } from '../../src/operator/acts/books/statement.ts'
 import { changeWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -128,63 +126,6 @@ describe('the payments wallet', () => {
     assert.notEqual(await told(hash), 'unseen')
     await world.settle()
     assert.equal(await told(hash), 'minted')
-  })
-})
-
-describe('a statement over a change of the wallet', () => {
-  let desk: Desk
-  let world: World
-  before(async () => {
-    desk = await startDesk()
-    world = desk.world
-    await world.settle()
-  })
-  after(() => desk.close())
-
-  it('balances to the wei, each wallet by itself', async () => {
-    await recordIdentity(world.pool, {
-      chainId: world.chain.chainId,
-      genesisHash: '0x',
-      factory: world.factory,
-      startBlock: 1,
-    })
-    await world.pay(5, BASIC)
-    await world.settle()
-    await world.pay(9, 5n, world.at(12))
-    await world.chain.mine()
-    await world.payments()
-    const done = await desk.post('payment-wallets', { address: world.at(12) })
-    assert.equal(done.status, 200, done.text)
-    await world.pay(6, BASIC, world.at(12))
-    await world.chain.increaseTime(400)
-    await world.chain.mine(65)
-    await world.payments()
-    await world.pay(7, BASIC)
-    await world.pay(8, BASIC, world.at(12))
-    await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
-    await world.chain.send({ from: world.at(12), to: world.at(9), value: '0x7' })
-    await world.settle()
-    await world.payments()
-    const deps = operatorDeps(world.ctx, world.pool)
-    const statement = await readStatement(deps, {})
-    assert.ok(!isOperatorRefusal(statement))
-    const ours = statement.accounts.filter(({ name }) => name === 'payments wallet')
-    assert.deepEqual(
-      ours.map(({ address, otherWei }) => [address, otherWei]),
-      [
-        [world.at(3), 0n],
-        [world.at(12), 0n],
-      ],
-    )
-    assert.equal(statement.balanced, true)
-    const books = await world.pool`SELECT in_wei - out_wei AS wei FROM wallet_books ORDER BY wallet = ${world.at(12)}`
-    const fees =
-      await world.pool`SELECT wallet, sum(fee_wei) AS wei FROM wallet_outflows GROUP BY wallet ORDER BY wallet = ${world.at(12)}`
-    assert.deepEqual(
-      books.map(({ wei }, i) => wei + (fees[i]?.wei ?? 0n)),
-      [2n * BASIC - 9n, 2n * BASIC + 9n - 7n],
-    )
-    assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
   })
 })
 
