@@ -104,7 +104,7 @@ export const ACTS = {
       tierNo: { help: "its number on the contract; by default the next free one", value: "n", required: false },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
-    leavesOut: ['onSale', 'graceSec', 'atOnce'],
+    leavesOut: ['onSale', 'graceSec', 'immediately'],
   },
   'tiers/{tierId}': {
     scope: 'prices',
@@ -124,7 +124,7 @@ export const ACTS = {
       opensAfter: { help: "the tier that must be sold out before it opens; -: none", value: "text", required: false },
       allowlist: { help: "the root of the allowlist; 0: anyone may buy", value: "root", required: false },
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
-      atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
+      immediately: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
       fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
     },
@@ -135,7 +135,7 @@ export const ACTS = {
     fields: {
       onSale: { help: "whether it is on sale", value: "true|false", required: true, words: ["true","false"] },
       graceSec: { help: "seconds for which the old price still buys; by default as at the last change", value: "n", required: false },
-      atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
+      immediately: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
       fromTime: { help: "when it takes effect, by block time, two minutes ahead or more; by default from the next block on", value: "time", required: false },
       dryRun: { help: "only show what it would do", value: null, required: false, words: ["true","false"] },
@@ -218,7 +218,7 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
-  'terms/take-back': {
+  'terms/cancel': {
     scope: 'terms',
     fields: {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
@@ -235,7 +235,7 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
-  'payment-wallets/take-back': {
+  'payment-wallets/cancel': {
     scope: 'terms',
     fields: {
       address: { help: "the wallet", value: "address", required: true },
@@ -450,7 +450,7 @@ export const LISTS = {
   tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ETH","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale","version","fromBlock"] },
   allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","published","enteredBy","enteredAt"] },
   referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","waitSec","fromBlock","enteredBy","enteredAt"] },
-  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","notFinalWei","waitingWei","believedWei","dueWei","filedWei","fileMadeAt"] },
+  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","reversedWei","paidWei","notFinalWei","waitingWei","believedWei","dueWei","filedWei","fileMadeAt"] },
   'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },
   'nodes/unpaid': { rows: 'nodes', columns: ["nodeId","owner","cohort","tierNo","ref","mintTxHash","mintedAt","grant"] },
   senders: { rows: 'senders', columns: ["address","label",["reason","reason","text"],"addedBy","addedAt"] },

@@ -196,7 +196,7 @@ export interface components {
             fileMadeAt: components["schemas"]["NullableTime"];
             says: components["schemas"]["Says"];
         };
-        AttributionProof: "trace" | "word";
+        AttributionProof: "trace" | "stated";
         AttributedPart: {
             id: components["schemas"]["Id"];
             txHash: components["schemas"]["Hash"];
@@ -321,7 +321,7 @@ export interface components {
         };
         PaymentsWallet: {
             wallet: components["schemas"]["Address"];
-            state: "toCome" | "inForce" | "grace" | "old" | "closed";
+            state: "planned" | "inForce" | "grace" | "old" | "closed";
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
             stolen: boolean;
@@ -360,7 +360,7 @@ export interface components {
             maxWei: components["schemas"]["Wei"];
             intervalSec: number;
             slotSec: number;
-            state: "past" | "inForce" | "toCome";
+            state: "past" | "inForce" | "planned";
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
         };
@@ -538,14 +538,14 @@ export interface components {
         };
         StuckSender: {
             sender: components["schemas"]["Address"];
-            said: components["schemas"]["Count"];
+            reported: components["schemas"]["Count"];
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
             takeOver: boolean;
         };
         StuckSenderFreed: {
             sender: components["schemas"]["Address"];
-            said: components["schemas"]["Count"];
+            reported: components["schemas"]["Count"];
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
             takeOver: boolean;
@@ -621,7 +621,7 @@ export interface components {
             count: components["schemas"]["Count"];
             valueWei: components["schemas"]["Wei"];
             earnedWei: components["schemas"]["Wei"];
-            takenBackWei: components["schemas"]["Wei"];
+            reversedWei: components["schemas"]["Wei"];
             paidWei: components["schemas"]["Wei"];
         };
         DueCommission: {
@@ -630,7 +630,7 @@ export interface components {
             count: components["schemas"]["Count"];
             valueWei: components["schemas"]["Wei"];
             earnedWei: components["schemas"]["Wei"];
-            takenBackWei: components["schemas"]["Wei"];
+            reversedWei: components["schemas"]["Wei"];
             paidWei: components["schemas"]["Wei"];
             notFinalWei: string;
             waitingWei: components["schemas"]["Wei"];
@@ -1143,8 +1143,8 @@ export interface components {
             "payments/{payment}/refund/cancel": components["schemas"]["RefundCancelled"];
             "payments/{payment}/refund": components["schemas"]["Refunded"];
             "payment-wallets": components["schemas"]["WalletChange"];
-            "payment-wallets/take-back": {
-                takenBack: components["schemas"]["Address"];
+            "payment-wallets/cancel": {
+                cancelled: components["schemas"]["Address"];
                 inForce: components["schemas"]["Address"];
                 says: components["schemas"]["Says"];
             };
@@ -1154,8 +1154,8 @@ export interface components {
                 says: components["schemas"]["Says"];
             };
             terms: components["schemas"]["TermsProposal"];
-            "terms/take-back": {
-                takenBack: components["schemas"]["TermsEntry"];
+            "terms/cancel": {
+                cancelled: components["schemas"]["TermsEntry"];
                 says: components["schemas"]["Says"];
             };
             tiers: components["schemas"]["TierEntered"];

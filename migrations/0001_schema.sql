@@ -439,7 +439,7 @@ CREATE TABLE attributions (
   tx_index int NOT NULL,
   inner_index int NOT NULL CHECK (inner_index > 0),
   from_address address NOT NULL,
-  proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'word')), -- `word`: no provider has the trace, so we rely on the operator
+  proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'stated')), -- `stated`: no provider has the trace, so we rely on the operator
   attributed_at timestamptz NOT NULL DEFAULT now(),
   attributed_by text NOT NULL,
   CHECK (is_rest OR num_nulls(wallet, value_wei) = 0)
@@ -493,7 +493,7 @@ CREATE TABLE zero_transfers (
 );
 
 -- Dust and zero-value transfers are removed with their blocks, when the cursor goes back.
-CREATE FUNCTION junk_taken_back() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION junk_rewound() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   height bigint := CASE WHEN TG_OP = 'UPDATE' THEN NEW.block_number ELSE -1 END;
 BEGIN
@@ -501,10 +501,10 @@ BEGIN
   DELETE FROM zero_transfers WHERE block_number > height;
   RETURN NULL;
 END $$;
-CREATE TRIGGER junk_taken_back AFTER UPDATE ON cursors
-  FOR EACH ROW WHEN (NEW.name = 'follow' AND NEW.block_number < OLD.block_number) EXECUTE FUNCTION junk_taken_back();
+CREATE TRIGGER junk_rewound AFTER UPDATE ON cursors
+  FOR EACH ROW WHEN (NEW.name = 'follow' AND NEW.block_number < OLD.block_number) EXECUTE FUNCTION junk_rewound();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON cursors
-  FOR EACH ROW WHEN (OLD.name = 'follow') EXECUTE FUNCTION junk_taken_back();
+  FOR EACH ROW WHEN (OLD.name = 'follow') EXECUTE FUNCTION junk_rewound();
 
 -- Ether that left a payments wallet, by a transaction of its own or by a transfer inside one. The hash is null only for value that the balance check
 -- found missing and that no transaction explains.

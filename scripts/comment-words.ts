@@ -24,6 +24,10 @@ const TAKERS = ['test', 'it', 'describe', 'inWorld', 'attack', 'onBoth', 'act']
 
 /** Words of this project that no user knows: users read action, undo or cancel, takes effect, immediately. */
 const DIALECT = /\b(?:an?|the|this|each|every|another|new) acts?\b|\btak(?:e|es|en) back\b|\bholds? from\b|\bat once\b/i
+/** Such words in comments, where an act keeps its name. */
+const DIALECT_IN_COMMENTS = /\bt(?:ak(?:e|es|en)|ook) back\b|\bholds? from\b|\bat once\b|\bthe rest\b/i
+/** And in names of tests: only people say and tell. */
+const DIALECT_IN_NAMES = new RegExp(`${DIALECT_IN_COMMENTS.source}|\\b(?:says?|said|tells?|told)\\b`, 'i')
 /** Whose texts are for users. */
 const READ_BY_USERS = /^(?:src\/|web\/src\/|client\/src\/).*\.tsx?$/
 
@@ -92,15 +96,17 @@ export function checkComments(sources: ReadonlyMap<string, string>): string[] {
   return check(texts.join('\n'), RATIOS, 'comments')
 }
 
-/** Counts over the names of all tests. @returns a sentence for each count outside its limits, and for each name that is too long. */
+/** Counts over the names of all tests. @returns a sentence for each count outside its limits, and for each name that is too long or has a word of ours. */
 export function checkNames(sources: ReadonlyMap<string, string>): string[] {
   const tests = [...sources].filter(([path]) => /^((client|contracts)\/)?test\//.test(path))
   const names = tests.flatMap(([path, source]) => namesOf(path, source).map((name) => ({ path, name })))
   const long = names.filter(({ name }) => name.length > NAME_LETTERS_MAX)
+  const odd = names.filter(({ name }) => DIALECT_IN_NAMES.test(name))
   const text = names.map(({ name }) => name).join('\n')
   return [
     ...check(text, RATIOS_OF_NAMES, 'names of tests'),
     ...long.map(({ path, name }) => `${path}: ${name.length} letters, at most ${NAME_LETTERS_MAX}: ${name}`),
+    ...odd.map(({ path, name }) => `${path}: a word of this project only: ${name}`),
   ]
 }
 
@@ -166,10 +172,13 @@ const textsOf = (path: string, text: string): string[] =>
     return type === 'TemplateElement' ? [(value as { cooked: string }).cooked] : []
   })
 
-/** @returns each text for users that has a word which they do not know. */
+/** @returns each text for users, and each comment beside it, that has a word which its readers do not know. */
 export function checkTexts(sources: ReadonlyMap<string, string>): string[] {
-  const candidates = [...sources].filter(([path, source]) => READ_BY_USERS.test(path) && DIALECT.test(source))
-  return candidates.flatMap(([path, source]) =>
-    textsOf(path, source).flatMap((text) => (DIALECT.test(text) ? `${path}: ${text}` : [])),
-  )
+  const read = [...sources].filter(([path]) => READ_BY_USERS.test(path))
+  return read.flatMap(([path, source]) => {
+    const texts = DIALECT.test(source) ? textsOf(path, source).filter((text) => DIALECT.test(text)) : []
+    const comments = DIALECT_IN_COMMENTS.test(source) ? commentsOf(path, source).split('\n') : []
+    const odd = [...texts, ...comments.filter((line) => DIALECT_IN_COMMENTS.test(line))]
+    return odd.map((text) => `${path}: ${text}`)
+  })
 }

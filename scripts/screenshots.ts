@@ -168,7 +168,7 @@ async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
   await tier('spring', 'Spring', BASIC_WEI * 6n, { supply: 300, opensAt: nowSec + 5 * 3_600 })
   await tier('scarce', 'Scarce', prices.scarce, { supply: 5 })
   await tier('winter', 'Winter', BASIC_WEI * 8n, { supply: 100 })
-  await act('tiers/winter/sale', { onSale: false, atOnce: true })
+  await act('tiers/winter/sale', { onSale: false, immediately: true })
   for (const [account, price] of [
     [11, prices.early],
     [12, prices.early],

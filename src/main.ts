@@ -13,7 +13,7 @@ const argv = process.argv.slice(2)
 if (argv[0] !== 'start') {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // A second Ctrl-C exits at once.
+      // A second Ctrl-C exits immediately.
       if (interrupt.signal.aborted) process.exit(EXIT.interrupted)
       interrupt.abort()
     })

@@ -127,7 +127,7 @@ export interface LedgerClient {
    * retries it, and a later call may succeed. With `nodeId`, 404 means that the node does not exist.
    */
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
-  /** Health of the credit worker. A reading is `null` if it failed. */
+  /** Health of the credit pass. A reading is `null` if it failed. */
   getHealth(options?: CallOptions): Promise<Health>
   /** Chain, contract and payments wallet of the service. */
   getWellKnown(options?: CallOptions): Promise<Deployment>

@@ -384,12 +384,12 @@ export interface components {
             /** @description The commission of these. */
             earnedWei: components["schemas"]["Wei"];
             /** @description That of payments that were refunded. */
-            takenBackWei: components["schemas"]["Wei"];
+            reversedWei: components["schemas"]["Wei"];
             /** @description What the operator paid and recorded. */
             paidWei: components["schemas"]["Wei"];
             /** @description What is not due before the code's waiting time ends. */
             waitingWei: components["schemas"]["Wei"];
-            /** @description What is still to pay, once it is final; negative if more was paid than is earned by now. */
+            /** @description What is still to pay, once it is final; negative if more was paid than earned so far. */
             dueWei: string;
         };
         Quote: {
@@ -1046,7 +1046,7 @@ export interface components {
             unrecordedNodeIds: components["schemas"]["NodeId"][] | null;
         };
         Health: {
-            /** @description The credit worker's last tick. */
+            /** @description The credit pass's last run. */
             lastTickAt: components["schemas"]["NullableTime"];
             /** @description `null` if it has never ticked. */
             secondsSinceLastTick: number | null;

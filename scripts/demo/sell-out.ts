@@ -71,7 +71,7 @@ export async function sellOut(sale: Sale): Promise<void> {
   screen.line(`GET /api/tiers: ${offer.tierId} is sold out, ${sold} of ${SUPPLY}`)
   await compareCommission(sale, offer, all)
   for (const tierId of [offer.tierId, offer.listedTierId])
-    await enter(sale, `tiers/${tierId}/sale`, { onSale: false, atOnce: true, reason: 'the demo is over' })
+    await enter(sale, `tiers/${tierId}/sale`, { onSale: false, immediately: true, reason: 'the demo is over' })
   screen.line('POST /api/admin/tiers/…/sale: both tiers are off sale')
 }
 

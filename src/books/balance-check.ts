@@ -36,8 +36,8 @@ import { retraceResidues } from './retrace.ts'
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /**
- * Time limits within a run: for tracing old residues again, for proving old residues, and for tracing one wallet's new differences. The rest of the
- * run's time is for judging and minting.
+ * Time limits within a run: for tracing old residues again, for proving old residues, and for tracing one wallet's new differences. The other time is
+ * for judging and minting.
  */
 const RETRACING_MS = 2_000
 const PROVING_MS = 2_000
@@ -145,7 +145,7 @@ async function compareBlocks(
 }
 
 /**
- * On a ledger that proves no blocks, leaves out those of a block with a payment that only one of several providers tells of. It may explain them once
+ * On a ledger that proves no blocks, leaves out those of a block with a payment that only one of several providers reports. It may explain them once
  * two agree.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {

@@ -36,7 +36,7 @@ interface Reading {
   block: Block
   balanceWei: bigint
   proof: Proof
-  /** The balance minus what the books say it should be. */
+  /** The balance minus what it should be by the books. */
   aheadWei: bigint
 }
 

@@ -72,7 +72,7 @@ interface Outside {
   readonly onProgress: (step: string) => void
 }
 
-/** Starts the service. Throws a ConfigError, KnownError or StartError; its message says what to do. */
+/** Starts the service. Throws a ConfigError, KnownError or StartError; its message explains what to do. */
 export async function startApp(config: Config, { log, onProgress }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {

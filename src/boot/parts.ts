@@ -19,7 +19,7 @@ export interface ChainPart {
   /** Null if we take the chain id from the ledger or the provider. */
   chainId: number | null
   factory: Address
-  /** The code hash of a factory of another version, if the settings say to trust it. */
+  /** The code hash of a factory of another version, if the settings trust it. */
   factoryCodeHash: Hash | null
   /** The sale's previous factories; empty if there were none, null if the setting is missing. */
   formerFactories: readonly Address[] | null

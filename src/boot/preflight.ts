@@ -1,4 +1,4 @@
-// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start, with a message that says what to
+// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start, with a message that explains what to
 // do. If the database does not answer, the start waits a minute for it. If the chain does not answer, the service serves the ledger, and waits for
 // the chain without limit. This file never decides anything about money.
 // Every start refuses a PAYMENT_ADDRESS that is the zero address or the factory (checkPaymentAddress in chain/factory/check-deployment.ts). The first
@@ -41,10 +41,10 @@ import { seedTiers } from './seed.ts'
 /** How long a start waits for the database: about as long as a server takes to replay its log after a crash. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
-/** How long, before a migration, we wait for the chain to say whether the factory is ours. */
+/** How long, before a migration, we wait for the chain to show whether the factory is ours. */
 const FACTORY_LOOK_MS = 5_000
 
-/** Ends a start. `fatal`: it can never succeed. `refused`: something must change first. `retryable`: not yet. Its message says what to do. */
+/** Ends a start. `fatal`: it can never succeed. `refused`: something must change first. `retryable`: not yet. Its message explains what to do. */
 export class StartError extends KnownError {
   override readonly name = 'StartError'
 

@@ -33,7 +33,7 @@ function parse(text: string | null, path: string): Record<string, string> {
     const value: unknown = JSON.parse(text)
     if (isMap(value)) return value
   } catch {
-    // Handled below: the error there says what to do.
+    // Handled below: the error there explains what to do.
   }
   throw new KnownError(
     'refused',

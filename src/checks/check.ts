@@ -21,7 +21,7 @@ export interface Finding {
   readonly reading: unknown
 }
 
-/** What a check says if all is well, or what to do next, by severity. */
+/** What a check reports if all is well, or what to do next, by severity. */
 export interface Said {
   readonly says: string
   readonly warn?: string | false
@@ -53,7 +53,7 @@ export function check<Context, Reading>(
   return { alert, look }
 }
 
-/** A check of each item that is read. `none`: what it says if there is no item; null if nothing. */
+/** A check of each item that is read. `none`: what it reports if there is no item; null if nothing. */
 export function checkEach<Context, Item>(
   alert: string | null,
   read: (context: Context) => readonly Item[] | Promise<readonly Item[]>,

@@ -72,7 +72,7 @@ export const DATABASE_CHECKS: Checks<Examined> = {
         says: `rejects writes: ${messageOf(outcome)}`,
         fail: databaseFault(outcome)?.remedy ?? 'See the runbook.',
       }
-    return outcome ? 'takes writes' : null
+    return outcome ? 'accepts writes' : null
   }),
 
   'database.session': checkEach(

@@ -101,7 +101,7 @@ function checkNonce(role: AccountRole): Check<KeysExamined> {
     if (nonceAhead === null && (now === null || now <= followedNonce))
       return `the ${role}'s nonces match the followed blocks`
     return {
-      says: `the providers report nonce ${nonceAhead?.said ?? now} of ${address}, and followed blocks show ${followedNonce}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+      says: `the providers report nonce ${nonceAhead?.reported ?? now} of ${address}, and followed blocks show ${followedNonce}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
       fail: 'The service adopts this nonce once all providers have reported it for 64 blocks. If you know that the key was used, "node-ledger transactions free" adopts it immediately.',
     }
   })

@@ -66,7 +66,7 @@ export const ENTERED_CHECKS: Checks<SaleExamined> = {
       return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
     }
     const open = wallets.filter((one) => one.wallet !== wallet && one.closedBlock === null)
-    const beside = open.length > 0 ? `; ${open.map((one) => one.wallet).join(', ')} watched beside it` : ''
+    const beside = open.length > 0 ? `; ${open.map((one) => one.wallet).join(', ')} also watched` : ''
     return `buyers pay to ${wallet}${beside}`
   }),
 }

@@ -3,7 +3,7 @@ import { loadEmbedded } from '../boot/embedded.ts'
 import type { Config, Problem } from '../config/load.ts'
 import { type Checks, check } from './check.ts'
 
-/** How long we wait for the service. It answers almost at once unless something is wrong. */
+/** How long we wait for the service. It answers almost immediately unless something is wrong. */
 const SERVICE_TIMEOUT_MS = 3_000
 
 interface ServiceExamined {

@@ -1,4 +1,4 @@
-// A claim: a buyer reports the hash of their payment. The hash only says where to look: the ledger follows to the payment's block under the same
+// A claim: a buyer reports the hash of their payment. The hash only shows where to look: the ledger follows to the payment's block under the same
 // rules as in any pass, and judges the payment like any other. A claim starts the payments pass now instead of later. Once it starts, it takes at
 // most 12 s (REQUEST_POLL_POLICY in ports/contexts.ts); with its time in the queue, at most 20 s (http/routes/payments/claim.ts).
 

@@ -40,7 +40,7 @@ export async function reachBlock(
   return false
 }
 
-/** Returns a function that says how much time is left: the time that a request may wait, for all its looks and runs together. */
+/** Returns a function that returns how much time is left: the time that a request may wait, for all its looks and runs together. */
 function timeLeft({ pollPolicy }: Polling): () => number {
   const end = performance.now() + pollPolicy.waitMs
   return () => Math.max(0, end - performance.now())

@@ -1,6 +1,6 @@
 // Sync: an owner reports a mint that the ledger lacks. We look the mint up on chain, and the ledger follows to it under the same rules as in any
 // pass. If the ledger has already followed past the mint and still lacks the node, the next run compares the mint's block. Sync reads the ledger first,
-// then single values from the chain. It never reads whole blocks, and stores nothing that a provider says. Once it starts, it takes at most 12 s, like a
+// then single values from the chain. It never reads whole blocks, and stores nothing that a provider reports. Once it starts, it takes at most 12 s, like a
 // claim.
 
 import { type Cursor, oldestBlockNumber, readBlock, readCursor, readHashes } from '../db/blocks/blocks.ts'

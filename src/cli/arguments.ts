@@ -1,4 +1,4 @@
-// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it suggests the nearest known
+// Parses the command line into a command and its checked arguments. Reports all mistakes together; for an unknown name it suggests the nearest known
 // name. It must never repeat a possible secret, so it does not echo values.
 import { parseArgs } from 'node:util'
 import { editsBetween } from '../lib/edits.ts'

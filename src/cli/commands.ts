@@ -9,7 +9,7 @@ import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
 import type { View } from './operator.ts'
 
-/** The commands with one first word. `modules`: acts and readings that declare commands. `views`: how those are shown. `commands`: the rest. */
+/** The commands with one first word. `modules`: acts and readings that declare commands. `views`: how those are shown. `commands`: all others. */
 interface Subject {
   readonly modules?: () => Promise<object>[]
   readonly views?: () => Promise<{

@@ -1,5 +1,5 @@
 // The command `node-ledger doctor`: checks everything that the service needs, one by one, and reports what is wrong and what to do. It changes
-// nothing. If a part is down, it still checks the rest.
+// nothing. If a part is down, it still checks everything else.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../boot/database.ts'
 import { attachChain, type ChainPart, signersOf } from '../boot/parts.ts'

@@ -1,4 +1,4 @@
-// Errors of commands that could not do their work. Each message is a sentence or a few lines that say what to do. The kind determines the exit code
+// Errors of commands that could not do their work. Each message is a sentence or a few lines that explain what to do. The kind determines the exit code
 // (run.ts). Any other error is a bug.
 import { KnownError } from '../lib/errors.ts'
 import type { Proposed } from '../operator/act.ts'

@@ -26,11 +26,11 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly options?: Readonly<Record<string, OptionSpec>>
   /** Fields that the command always gives. */
   readonly fixed?: Fields
-  /** Runs before the act's preview, to show what the preview does not say. @returns further fields. */
+  /** Runs before the act's preview, to show what the preview lacks. @returns further fields. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<Fields | null> | Fields | null
   /** True if a previewed result changes nothing, so that there is no question. Default: its `changed` is false. */
   readonly isNothing?: (result: Result) => boolean
-  /** The result as text for people. `outcome`: what the act says of it. */
+  /** The result as text for people. `outcome`: the act's own line. */
   readonly text?: (result: Result, outcome: string) => string
   /** Runs after the result is printed. */
   readonly last?: (call: Call, result: Result) => Promise<void>
@@ -99,7 +99,8 @@ function textOf(operation: Operation & View, result: object): string {
   if (text) return text(result, outcome)
   const rows = columns && firstList(result)
   if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-  const { changed: _, ...record } = result as { changed?: boolean }
+  // The outcome already shows what `says` has.
+  const { changed: _changed, says: _says, ...record } = result as { changed?: boolean; says?: string }
   return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
 }
 
@@ -145,7 +146,7 @@ const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownEr
 }
 
 /**
- * Arguments, options and flags as the fields that acts and readings take: `--price-wei` is `priceWei`, `--at-once` is `atOnce: true`. Leaves out the
+ * Arguments, options and flags as the fields that acts and readings take: `--price-wei` is `priceWei`, `--immediately` is `immediately: true`. Leaves out the
  * command's `own` options, which are no fields.
  */
 export function fieldsOf(

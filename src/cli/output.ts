@@ -67,7 +67,7 @@ export function tableOf(rows: readonly unknown[], columns: readonly Column[]): s
   )
 }
 
-/** A terminal line has no room for more; --json shows the rest. */
+/** A terminal line has no room for more; --json shows it in full. */
 const RECORD_CHARS_MAX = 80
 
 function entryOf(kind: ColumnKind, value: unknown): unknown {
@@ -91,7 +91,7 @@ export function fields(pairs: readonly (readonly [string, unknown])[]): string {
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
 }
 
-/** A result in full: names and values, one a line. What is nested stands indented under its name. Amounts of wei are in ether. */
+/** A result in full: names and values, one a line. What is nested is indented under its name. Amounts of wei are in ether. */
 export function outline(value: object): string {
   const entries = Object.entries(value).map(([name, of]) => [name, [of].flat() as unknown[]] as const)
   const pairs = entries
@@ -103,7 +103,7 @@ export function outline(value: object): string {
   return [...(pairs.length > 0 ? [fields(pairs)] : []), ...sections].join('\n')
 }
 
-/** A field of a result: its name says whether it is an amount or a time. */
+/** A field of a result: its name shows whether it is an amount or a time. */
 function shownAs(name: string, value: unknown): string {
   const { kind } = columnOf(name)
   if (kind === 'ether') return ether(value)

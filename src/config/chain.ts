@@ -1,4 +1,4 @@
-// The settings that say which chain and factory to follow, from which block, and when a block counts as settled.
+// The settings that choose which chain and factory to follow, from which block, and when a block counts as settled.
 import { parseAddress } from '../chain/digest.ts'
 import type { Address } from '../domain/units.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'

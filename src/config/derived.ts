@@ -8,7 +8,7 @@ import { KNOWN_CHAINS } from './known-chains.ts'
 import type { SettingName, Settings } from './names.ts'
 import type { Problem } from './source.ts'
 
-/** The configuration as the rest of the program sees it: every setting by its name, and what is derived from the settings. */
+/** The configuration as the program sees it: every setting by its name, and what is derived from the settings. */
 export interface Config extends Settings {
   /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
   readonly production: boolean

@@ -1,4 +1,4 @@
-// The settings that say where the minter's and the distributor's keys are: in the settings themselves, at a remote signer, or in a key management
+// The settings that define where the minter's and the distributor's keys are: in the settings themselves, at a remote signer, or in a key management
 // service. Each key is in one place. It must never repeat a key or a URL.
 import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'

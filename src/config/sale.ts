@@ -1,4 +1,4 @@
-// The settings that say what is sold, what nodes are credited, when the passes run, and where the price of ether comes from. Most of them only fill
+// The settings that define what is sold, what nodes are credited, when the passes run, and where the price of ether comes from. Most of them only fill
 // an empty ledger (`first`); after that, the ledger's own values count.
 import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../domain/tiers.ts'

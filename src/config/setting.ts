@@ -18,7 +18,7 @@ export interface Setting {
   readonly parse: Parse<unknown>
   /**
    * Set if the value is a secret or may contain one. It is never shown, and can also be read from NAME_FILE. If it is `url`, we show its scheme and
-   * host, because only the rest of the URL may carry a password or a key.
+   * host, because only the other parts of the URL may carry a password or a key.
    */
   readonly secret?: true | 'url'
   /** The text to use if the setting is not set. Left out if there is no default, or if `otherwise` describes it. */
@@ -30,7 +30,7 @@ export interface Setting {
   readonly example?: string
   /** The part that the setting is about. If that part is embedded, it brings its own value. */
   readonly part?: 'database' | 'chain'
-  /** Set if production does not start without the setting. The text says what to do. */
+  /** Set if production does not start without the setting. The text explains what to do. */
   readonly required?: string
   /** Set if the value only fills an empty ledger. From then on the ledger's own value counts. */
   readonly first?: true

@@ -54,7 +54,7 @@ export const oneOf =
     choices.find((candidate) => candidate === input.toLowerCase()) ??
     ask.refuse(`is ${shown(input)}: set it to one of ${choices.join(', ')}`)
 
-/** Text that `form` matches; if it does not, `remedy` says how to set it. */
+/** Text that `form` matches; if it does not, `remedy` explains how to set it. */
 export const formed =
   ({ form, remedy }: { form: RegExp; remedy: string }): Parse<string> =>
   (input, ask) =>

@@ -8,7 +8,7 @@ import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 
 /** The most endpoints. A sale that needs more should use one endpoint that passes events on to others. */
 const URLS_MAX = 4
-/** Says how to make a signing secret. */
+/** Explains how to make a signing secret. */
 export const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example from "echo whsec_$(openssl rand -base64 32)"'
 

@@ -259,7 +259,7 @@ export async function redeliver(
   return row ?? null
 }
 
-/** Resumes an endpoint that we gave up on; its pending deliveries are due at once. @returns false if there is no such endpoint. */
+/** Resumes an endpoint that we gave up on; its pending deliveries are due immediately. @returns false if there is no such endpoint. */
 export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const result = await sql`
     UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`

@@ -111,7 +111,7 @@ const SWEEP_RUNS = 250
 /** The smallest window: the nodes that one call to the contract reads. */
 const WINDOW_MIN = 500
 /**
- * The largest window. For ten million nodes, a run's window takes 80 calls, four in flight at once. At 100 ms each that is two seconds in five
+ * The largest window. For ten million nodes, a run's window takes 80 calls, four in flight at a time. At 100 ms each that is two seconds in five
  * minutes, and about 13 MB. A larger ledger takes more than a day, at the same cost per run.
  */
 const WINDOW_MAX = 40_000

@@ -54,7 +54,7 @@ export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
 /**
  * What the ledger's blocks are worth. `proven`: each followed block must match its hash, with its lists. `agreed`: this chain's blocks cannot be
- * proven, so two providers must say the same.
+ * proven, so two providers must report the same.
  */
 export const EVIDENCE_MODES = ['proven', 'agreed'] as const
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number]
@@ -167,7 +167,7 @@ export interface FailedWithdrawal extends Position {
   amountWei: Wei | null
 }
 
-/** A log of the factory, in chain order (block, log index). A mint's `proof` says what backs it; if it is missing, that is one provider's word. */
+/** A log of the factory, in chain order (block, log index). A mint's `proof` shows what backs it; if it is missing, only one provider reports it. */
 export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number; proof?: Proof }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }

@@ -1,5 +1,5 @@
 // The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced wallet no longer buys. All
-// instances use the ledger's rows. refuseWallet says which addresses cannot be a payments wallet. It is called at the first start (boot/preflight.ts,
+// instances use the ledger's rows. refuseWallet decides which addresses cannot be a payments wallet. It is called at the first start (boot/preflight.ts,
 // which also refuses an address that was used before) and by the operator's act (operator/acts/payment-wallets.ts). Pure.
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'

@@ -1,5 +1,5 @@
 // Decides when a refund is safe: every mint signed for the payment has expired in a final block, the payment's own block is final, and more than one
-// provider's word says who paid. Pure.
+// provider reports who paid. Pure.
 import type { Proof } from './observed.ts'
 
 /** A final block that the ledger has followed. Time in unix seconds. */
@@ -18,7 +18,7 @@ export interface RefundFacts {
   lostUntil: number | null
   /** The payment's block; null while it is reorganised out. */
   blockNumber: number | null
-  /** What backs the payment's sender. Null for an inner transfer, whose payer a trace tells. */
+  /** What backs the payment's sender. Null for an inner transfer, whose payer a trace shows. */
   proof: Proof | null
   /** True if one provider's word is enough on this chain. */
   trustsOne: boolean
@@ -31,7 +31,7 @@ export interface RefundSafety {
   mayStillMint: boolean
   /** True if no reorganisation can remove the payment. */
   isPaymentFinal: boolean
-  /** False if only one provider says who paid, and that is not enough. */
+  /** False if only one provider reports who paid, and that is not enough. */
   isSenderKnown: boolean
 }
 

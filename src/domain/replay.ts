@@ -220,7 +220,7 @@ function applyCredited(
   })
 }
 
-/** The round of an event. It was paid with the distributor's ether, unless a later event says that surplus paid. */
+/** The round of an event. It was paid with the distributor's ether, unless a later event shows that surplus paid. */
 function roundOf(changes: ReplayedChanges, number: number, stamp: Stamp): NewRound {
   const last = changes.rounds.at(-1)
   if (last?.round === number) return last

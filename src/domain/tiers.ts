@@ -1,5 +1,5 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
-// earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
+// earlier version's price still buys the tier, because caches keep quotes. Also decides whether a node is in the tier that was paid for.
 import { byPosition, type PaymentPosition } from './sale/position.ts'
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
@@ -19,7 +19,7 @@ export interface TierVersion {
   holdingToken: Address | null
   payoutBps: number
   onSale: boolean
-  /** Seconds of block time for which the previous version still buys the tier; 0 if it ended at once. */
+  /** Seconds of block time for which the previous version still buys the tier; 0 if it ended immediately. */
   graceSec: number
   /** Seconds of block time for which we retry an unreadable holding. */
   holdingRetrySec: number

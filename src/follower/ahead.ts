@@ -1,5 +1,5 @@
 // Reads ranges of blocks one after another, each while the previous one is being stored. Old blocks are surveyed if possible (survey/survey.ts); all
-// others are read one by one. It must never read two ranges at once, never hide a fault from the caller that asks for the range, and never leave a
+// others are read one by one. It must never read two ranges at a time, never hide a fault from the caller that asks for the range, and never leave a
 // read in flight after `end`.
 
 import type { ObservedRange } from '../domain/observed.ts'

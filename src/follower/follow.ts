@@ -36,7 +36,7 @@ import { storeRange } from './store.ts'
 import { isAnswered, tellingStuck } from './stuck.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
-/** How often one run continues to a newer head after another instance has overtaken it. The next run does the rest. */
+/** How often one run continues to a newer head after another instance has overtaken it. After that, the next run continues. */
 const OVERTAKEN_MAX = 3
 /** With fewer new blocks than this, we read them without locating the cursor first. The first of them shows whether it follows the cursor. */
 const NEAR_MAX = 64

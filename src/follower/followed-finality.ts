@@ -45,7 +45,7 @@ export function contradictionInWords({ host, number, theirs, ours }: Contradicti
   return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
 }
 
-/** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to say. */
+/** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to report. */
 export function finalityInWords(
   finality: FollowedFinality | Contradiction | null,
 ): { says: string; todo: string } | null {

@@ -1,5 +1,5 @@
 // Halts if the chain is not the one that the ledger followed. It must never guess: nothing is rewound or sent until the old chain is back, or an
-// operator has decided. db/blocks/halts.ts says after how many observations a halt is sealed (noteHalt), and what clears it: a run (withdrawHalt) or
+// operator has decided. db/blocks/halts.ts decides after how many observations a halt is sealed (noteHalt), and what clears it: a run (withdrawHalt) or
 // the operator (clearHalt).
 
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -74,7 +74,7 @@ export async function askOthers<T>(
     }
   }
   const hosts = elsewhere.map(({ host }) => host)
-  throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
+  throw new HaltFault(fault.reason, { ...fault.detail, reportedBy: hosts }, { confirmed: hosts.length >= VOICES })
 }
 
 /**
@@ -191,7 +191,7 @@ async function reportContradiction(
   })
 }
 
-/** The chain id that the ledger recorded at its first start, because what a provider says later may be false. Without a record, the provider's. */
+/** The chain id that the ledger recorded at its first start, because what a provider reports later may be false. Without a record, the provider's. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx.pool))?.chainId ?? (await ctx.chain.chainId())
 }

@@ -120,7 +120,7 @@ async function lastCommon({ pool, chain }: LedgerDb & ChainRead, others: readonl
       return theirs && ours && ours.hash !== theirs.hash
     }
     const first = await firstWhere(below.number, lastAgreed + 1, isOther)
-    // If it answers no longer, nothing says how far it has the ledger's blocks.
+    // If it answers no longer, nothing shows how far it has the ledger's blocks.
     lastAgreed = first === null ? below.number : first - 1
   }
   const ownBlock = await readBlock(pool, lastAgreed)

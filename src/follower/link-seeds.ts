@@ -15,7 +15,7 @@ import { ChainFault, ProofFault } from '../ports/faults.ts'
 import { tellFault } from './proofs.ts'
 import { seedBlocksOf } from './seeds.ts'
 
-/** How many headers we store at once, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
+/** How many headers we store at a time, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
 const BATCH = 64
 const BATCHES_MAX = 16
 /** Few requests at a time, so that a provider with a limit still serves the passes. */

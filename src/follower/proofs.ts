@@ -11,7 +11,7 @@ import { raiseAlarm } from './alarm.ts'
 import { HaltFault, ledgerChainId } from './halt.ts'
 
 /**
- * Requires proofs if the ledger's mode says so. The first run finds the mode. Call it before reading anything.
+ * Requires proofs if the ledger's mode requires it. The first run finds the mode. Call it before reading anything.
  * @throws a ChainFault if the providers do not show what their blocks prove.
  */
 export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<void> {

@@ -58,7 +58,7 @@ export async function readTierTimes(
   })
 }
 
-/** The versions whose first block a range sets or moves. A version entered at once that does not begin in the range begins after it. */
+/** The versions whose first block a range sets or moves. A version entered immediately that does not begin in the range begins after it. */
 export const readDue = async (sql: Sql, times: BlockTimes, cursor: Cursor | null): Promise<FirstBlock[]> =>
   dueOf(await readNotBegun(sql, cursor), times)
 

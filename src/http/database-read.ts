@@ -1,5 +1,5 @@
-// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail at once. Only one at a time probes it
-// (half-open). A queue would only wait for a connection that cannot be opened, and then start all its requests at once.
+// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail immediately. Only one at a time probes it
+// (half-open). A queue would only wait for a connection that cannot be opened, and then start all its requests together.
 
 import { databaseFault, mayPass } from '../db/core/faults.ts'
 import { watchReplica } from '../db/core/replica.ts'

@@ -134,7 +134,7 @@ function pageAnswers(router: Router, notFound: Route, { sessions }: Tools) {
   }
 }
 
-/** A target without the trailing slashes of its path; null if there are no slashes to remove, or if the rest would name another host. */
+/** A target without the trailing slashes of its path; null if there are no slashes to remove, or if what is left would name another host. */
 function withoutSlash(url: string): string | null {
   const [, path = '', query = ''] = /^(\/[^/?\\][^?]*?)\/+(\?.*)?$/s.exec(url) ?? []
   return path === '' ? null : `${path}${query}`

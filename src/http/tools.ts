@@ -83,7 +83,7 @@ function watchesOf({ changes, monotonicClock, log, meters, streams }: HttpDeps, 
   })
 }
 
-/** The queue for requests that make us read the chain for a caller. How many may ask the chain at once, and how many may wait behind them. Further requests get 503. */
+/** The queue for requests that make us read the chain for a caller. How many may ask the chain at a time, and how many may wait behind them. Further requests get 503. */
 const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
 /** The same limits per caller. A page polls for a single transaction, so its requests share the answer. */

@@ -8,7 +8,7 @@ export interface CacheOptions<T> {
   weightMax: number
   /** The weight of an entry; by default 1. */
   weightOf?: (value: T, key: string) => number
-  /** Says whether a value may be cached; by default every value may. Called once the value has arrived. */
+  /** Decides whether a value may be cached; by default every value may. Called once the value has arrived. */
   keeps?: (value: T) => boolean
   /** Called at every `get`. `hit`: served from memory. `miss`: read. `joined`: waits for a read in flight. */
   observe?: (result: 'hit' | 'miss' | 'joined') => void

@@ -172,7 +172,7 @@ class RowSplitter {
     else this.#add(char)
   }
 
-  /** The rest of the line does not count. */
+  /** What follows in the line does not count. */
   #fail(problem: string): void {
     this.#problem ??= problem
     this.#quotes = 'none'

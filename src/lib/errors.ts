@@ -1,8 +1,8 @@
-// Errors that say what can be done about them, so that a caller need not know which module threw. Anything else that is thrown is a bug, in our code
+// Errors that show what can be done about them, so that a caller need not know which module threw. Anything else that is thrown is a bug, in our code
 // or in a library.
 
 /**
- * `usage`: the request was wrong, and nothing was read. `refused`: we checked it and rejected it; the message says what to do. `retryable`: not
+ * `usage`: the request was wrong, and nothing was read. `refused`: we checked it and rejected it; the message explains what to do. `retryable`: not
  * available at the moment; try again later, or elsewhere. `fatal`: the settings do not match reality; a person must look.
  */
 export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'

@@ -28,7 +28,7 @@ export const FAILPOINTS = [
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
-/** A failpoint cannot be armed; the message says why. */
+/** A failpoint cannot be armed; the message explains why. */
 export class FailpointError extends KnownError {
   override readonly name = 'FailpointError'
 

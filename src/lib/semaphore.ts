@@ -1,4 +1,4 @@
-// Limits how many callers run at once. The others wait in a queue, first come, first served. If the queue is full, callers are rejected.
+// Limits how many callers run at a time. The others wait in a queue, first come, first served. If the queue is full, callers are rejected.
 
 /** The queue is full. */
 export class Crowded extends Error {

@@ -1,4 +1,4 @@
-// Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. No list says who sent
+// Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. No list shows who sent
 // a transaction, and we recover only the senders of those that seem to matter; and we may have followed the block before its list was proven. So a
 // provider may have hidden a payment or a transaction of ours. In that case the ledger rewinds to before the block and reads it again. It must never
 // insert anything from a block: it only raises the proof of rows, or rewinds.
@@ -204,7 +204,7 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
   if (own) await compareBlock(ctx, cursor, own)
 }
 
-/** True if this ledger proves no blocks, and two providers could agree on what they say. */
+/** True if this ledger proves no blocks, and two providers could agree on what they report. */
 export const restsOnAgreement = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
   canAgree(chain) && !(await isProven(pool))
 

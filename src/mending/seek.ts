@@ -1,5 +1,5 @@
 // Finds the blocks that explain a difference between the ledger and the contract, and compares each with what the ledger recorded of it (compare.ts).
-// Providers only say where to look. It must never store anything itself: if a block differs, the ledger rewinds to before it and follows again.
+// Providers only show where to look. It must never store anything itself: if a block differs, the ledger rewinds to before it and follows again.
 
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { readState, writeState } from '../db/core/state.ts'
@@ -95,7 +95,7 @@ function unlike(places: readonly LogPlace[], ours: readonly number[]): number[] 
 
 /**
  * Seeks one after the other. If a search fails, for example because a provider limits the blocks in a query, it continues with the next one. After a
- * few failures it leaves the rest to the next run, which starts after the last failure.
+ * few failures it leaves the others to the next run, which starts after the last failure.
  */
 async function seekEach(
   ctx: LedgerDb & Logging,

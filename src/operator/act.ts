@@ -103,7 +103,7 @@ export class OperatorRefusal {
     this.problems = problems
   }
 
-  /** A sentence that says what to do. */
+  /** A sentence that explains what to do. */
   get message(): string {
     return sentenceOf(this.problems)
   }

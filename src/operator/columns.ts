@@ -19,10 +19,10 @@ export type ColumnKind =
   | 'time'
   | 'words'
 
-/** A field, or a heading with a field. The field's name says how it is shown, unless the column does. */
+/** A field, or a heading with a field. The field's name decides how it is shown, unless the column does. */
 export type Column = string | readonly [head: string, field: string, kind?: ColumnKind]
 
-/** A column with everything said. */
+/** A column with every part written out. */
 export interface ShownColumn {
   readonly head: string
   readonly field: string
@@ -31,7 +31,7 @@ export interface ShownColumn {
 
 const KINDS: readonly (readonly [name: RegExp, kind: ColumnKind])[] = [
   [/Wei$/, 'ether'],
-  [/(^a|A)t$|Time$|Since$/, 'time'],
+  [/(^a|A)t$|Time$|Since$|Until$/, 'time'],
   [/Sec$/, 'span'],
   [/(^t|T)xHash$/, 'hash'],
   [/^(address|from|owner|payee|sender|wallet|holdingToken)$/, 'address'],

@@ -21,7 +21,7 @@ import type { Column } from './columns.ts'
 import { type Guard, mustWait, propose } from './guard.ts'
 import { type Check, type Read, readInput, type Shape, withTimes } from './input.ts'
 
-/** What the command line says about an act or a reading that has a command. */
+/** What the command line shows about an act or a reading that has a command. */
 export interface CommandTexts<Result = never> {
   /** The words after `node-ledger`, such as `payments list`. */
   readonly command?: string

@@ -10,7 +10,7 @@ import { type Actor, type Fields, type OperatorRefusal, type Proposed, recordAct
 /** A sum that exceeds any amount of the rule, for acts that always wait while the rule is set. */
 export const ANY_SUM = UINT256_MAX + 1n
 
-/** The part of an act's declaration that says when it waits. */
+/** The part of an act's declaration that decides when it waits. */
 export interface Guard<Asked> {
   /** The act's name in a proposal. */
   readonly proposedAs: string

@@ -1,6 +1,6 @@
 // The chain's blocks, accounts and transactions as the passes and the routes see them (contract.ts: the factory's state; sending.ts: our own calls). This
 // file has types only: the real chain implements them, and so does the model of the simulation. Every method may throw a ChainFault (see faults.ts).
-// None returns a guess. Null means "it is not there" only if the comment says so.
+// None returns a guess. Null means "it is not there" only if the comment promises it.
 import type { FinalWord } from '../domain/finality.ts'
 import type { BalanceReading, Block, ChainProofs, ObservedRange, Watching } from '../domain/observed.ts'
 import type { PayerCode } from '../domain/payers/payer.ts'
@@ -76,7 +76,7 @@ export interface SurveyReader {
   blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
   /**
    * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. For the other blocks in `numbers`, we ask for
-   * logs only if the bloom says that there may be some.
+   * logs only if the bloom shows that there may be some.
    */
   observeBlocks(
     numbers: readonly number[],

@@ -31,13 +31,13 @@ export interface NodeHistoryRead {
   readonly history: NodeHistory
 }
 
-/** The service's own accounts; an account is null if its key is not configured. `Account` says what a function may do with them. */
+/** The service's own accounts; an account is null if its key is not configured. `Account` limits what a function may do with them. */
 export interface ServiceAccounts<Account extends { readonly address: Address } = { readonly address: Address }> {
   readonly minter: Account | null
   readonly distributor: Account | null
 }
 
-/** Says which of the two accounts is meant. */
+/** Names which of the two accounts is meant. */
 export type AccountRole = keyof ServiceAccounts
 
 /** The accounts for reading only: balance, nonce, fees. */
@@ -114,7 +114,7 @@ export interface FinalityRules {
 
 /** How far to trust a single provider. */
 export interface TrustRules {
-  /** True to believe what a single provider says even if nothing proves it. */
+  /** True to believe what a single provider reports even if nothing proves it. */
   readonly trustsProvider: boolean
 }
 

@@ -83,7 +83,7 @@ export interface ContractReader {
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
   paused(atBlock: number): Promise<boolean>
-  /** What the contract and the provider say about an address that buyers may have to pay. */
+  /** What the contract and the provider report about an address that buyers may have to pay. */
   walletFacts(
     wallet: Address,
   ): Promise<{ chainId: number; minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>

@@ -2,7 +2,7 @@
 import type { FailedProof, ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** It is retryable (try again later, or at another provider) unless its thrower says `retryable: false`: then this is not the configured chain, so stop. */
+/** It is retryable (try again later, or at another provider) unless its thrower sets `retryable: false`: then this is not the configured chain, so stop. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
@@ -77,10 +77,10 @@ export interface RpcError {
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** With these kinds of trouble, the provider has said nothing about its chain. */
+/** With these kinds of trouble, the provider has reported nothing about its chain. */
 const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 
-/** A fault of a provider, which is retryable. Its text names only the provider's host, because the rest of a URL is often a key. */
+/** A fault of a provider, which is retryable. Its text names only the provider's host, because the other parts of a URL often hold a key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
   /** The provider's JSON-RPC error: always there for kind `error`, and sometimes for `limit` and `batch`; otherwise null. */

@@ -26,7 +26,7 @@ const NOT_PUBLIC_V4 = [
 /**
  * We reject IPv6 addresses outside the only block with public hosts, and ranges within the block that lead elsewhere or nowhere. Teredo (in 2001::/23)
  * and 6to4 (2002::/16) stay rejected, because both tunnels are out of use. So does NAT64 for local use (64:ff9b:1::/48, RFC 8215): it may lead to
- * private networks, and the address does not say where in it the IPv4 address is.
+ * private networks, and the address does not show where in it the IPv4 address is.
  */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']

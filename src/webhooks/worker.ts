@@ -83,7 +83,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       lanes.delete(endpoint)
       stopping.push(lane.stop())
     }
-    // A name stands for one URL for good, and the rest is read with each delivery.
+    // A name stands for one URL for good, and everything else is read with each delivery.
     for (const [endpoint, { url }] of targets)
       if (!lanes.has(endpoint)) lanes.set(endpoint, startLane(options, poster, { endpoint, url }))
   }

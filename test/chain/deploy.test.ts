@@ -115,7 +115,7 @@ for (const [sentence, change, setting, remedy] of misfits) {
   })
 }
 
-test('a chain without Cancun’s instructions is refused, one that cannot tell is not', async () => {
+test('a chain without Cancun’s instructions is refused, one that cannot show them is not', async () => {
   const { rpc, provider } = await stage.behind()
   const probing = (message: string) => {
     provider.rule = ({ method, params }) => {

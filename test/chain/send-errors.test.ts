@@ -80,7 +80,7 @@ test('a code that means one thing to everybody goes before the text; others mean
     assert.equal(classifySendError(said('', code)), 'unknown')
 })
 
-test('a provider that is busy has said nothing, unless it speaks of a gas limit', () => {
+test('a busy provider gives no answer, unless it names a gas limit', () => {
   for (const message of ['nonce too low', 'already known', 'rate limited']) {
     for (const code of [429, -32005, -32007]) assert.equal(classifySendError(said(message, code)), 'unknown', message)
   }

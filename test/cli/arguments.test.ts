@@ -215,8 +215,8 @@ test('a command’s arguments, options and flags become fields, those of the com
     const command = COMMANDS.find((one) => one.name === name) ?? assert.fail(name)
     return fieldsOf({ ...parseArguments(command, words), command })
   }
-  const price = ['plus', '--price-wei', '7', '--at-once', '--yes', '--json']
-  assert.deepEqual(fields('tiers price', ...price), { tierId: 'plus', priceWei: '7', atOnce: true })
+  const price = ['plus', '--price-wei', '7', '--immediately', '--yes', '--json']
+  assert.deepEqual(fields('tiers price', ...price), { tierId: 'plus', priceWei: '7', immediately: true })
   assert.deepEqual(fields('statement', '--month', '2026-10', '--csv'), { month: '2026-10' })
   assert.deepEqual(fields('resume', '--halt'), {})
 })

@@ -27,7 +27,7 @@ const CENT = ETHER / 100n
  * or need a server as old as PostgreSQL's own programs (ops/backup.long.test.ts). */
 const ELSEWHERE = ['start', 'deploy', 'init', 'backup', 'restore']
 /** Tested in operator/payment-wallets.test.ts, because they would leave these examples without the present payments wallet. */
-const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
+const IN_OTHER_WORLDS = ['wallets set', 'wallets cancel', 'wallets close']
 /** Commands that need neither database nor chain. */
 const ALONE = ['keys new', 'keys address', 'config', ...ELSEWHERE]
 

@@ -242,7 +242,7 @@ test('a rate limit that outlasts the deadline does not end the wait for an event
   assert.ok(Date.now() - startedAt >= 290)
 })
 
-test('a held payment has no node and a reason, and a timeout tells what to do', async () => {
+test('a held payment has no node and a reason, and a timeout shows what to do', async () => {
   apart = SILENT
   const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
   const { node, payment } = await followPayment(told(held), '0x01')

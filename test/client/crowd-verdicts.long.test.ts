@@ -73,7 +73,7 @@ test('every public verdict of a crowd is recomputed, and places follow the order
       const { matches, differences, verdicts } = await verifyVerdict(ledger, chain, hash)
       const [verdict] = verdicts
       assert.deepEqual([hash, matches, differences, verdict?.differences], [hash, true, [], []])
-      const { kind, reason, evidence } = verdict?.said.verdict ?? assert.fail('it is public')
+      const { kind, reason, evidence } = verdict?.reported.verdict ?? assert.fail('it is public')
       outcomes.set(hash, { outcome: reason ?? kind, index: Number(evidence.txIndex) })
     }
   }

@@ -155,7 +155,7 @@ for (const name of JUDGED)
       [[], [[]], [[]]],
     )
     assert.equal(matches, true)
-    const { kind, reason } = verdicts[0]?.said.verdict ?? assert.fail('it is public')
+    const { kind, reason } = verdicts[0]?.reported.verdict ?? assert.fail('it is public')
     assert.equal(reason ?? kind, name.split(' ')[0])
   })
 
@@ -165,14 +165,14 @@ test('a verdict that rests on what only the service knows is never called right'
   assert.deepEqual(verdicts[0]?.unchecked.toSorted(), ['from', 'reason', 'receivedWei', 'wallet'])
 })
 
-test('a payment of a denied sender and one that the operator released say nothing of it', async () => {
+test('a payment of a denied sender and one that the operator released show nothing of it', async () => {
   for (const [name, standing] of [
     ['senderDenied', 'held review'],
     ['released', 'minted'],
   ] as const) {
     const { matches, verdicts } = await verify(name)
     assert.deepEqual([matches, verdicts[0]?.isPublic, verdicts[0]?.differences], [null, false, []])
-    const { status, reason, verdict } = verdicts[0]?.said ?? assert.fail('it is listed')
+    const { status, reason, verdict } = verdicts[0]?.reported ?? assert.fail('it is listed')
     assert.deepEqual([reason ? `${status} ${reason}` : status, verdict], [standing, null])
   }
   assert.equal(await standingOf(desk.world, named('senderDenied')), 'held senderDenied')
@@ -192,7 +192,7 @@ test('a service that hides a payment is found out', async () => {
 test('a wallet that is not listed is checked against the whole list, once that is published', async () => {
   const { matches, verdicts } = await verify('notListed at all')
   assert.deepEqual([matches, verdicts[0]?.unchecked], [null, ['allocation']])
-  const root = verdicts[0]?.said.verdict?.evidence.allowlist ?? assert.fail('it has a list')
+  const root = verdicts[0]?.reported.verdict?.evidence.allowlist ?? assert.fail('it has a list')
   assert.equal((await desk.service.get(`/api/allowlists/${root}`)).status, 404)
   assert.equal((await desk.post(`allowlists/${root}/publish`, {})).json.changed, true)
   assert.equal((await desk.post(`allowlists/${root}/publish`, {})).json.changed, false)

@@ -65,7 +65,7 @@ interface Case {
   isOdd: boolean
   said: unknown
   given: object
-  found: () => Promise<Reading<unknown> & { said: unknown }>
+  found: () => Promise<Reading<unknown> & { reported: unknown }>
   expected: () => Reading<unknown>
 }
 
@@ -74,7 +74,7 @@ async function compare({ isOdd, said, given, found, expected }: Case): Promise<b
   const [verdict, second] = [await outcome(found), await outcome(expected)]
   const isRight = !isThrown(second) && second.matches === true
   if (isOdd) assertSame(isRight || isThrown(verdict) || verdict.matches !== true, true, { said, given })
-  else assertSame(inOrder(verdict), inOrder(isThrown(second) ? second : { ...second, said }), { said, given })
+  else assertSame(inOrder(verdict), inOrder(isThrown(second) ? second : { ...second, reported: said }), { said, given })
   return isRight
 }
 
@@ -152,7 +152,7 @@ test('an allocation is right by the client if it is by the second reading', asyn
     const verdict = await outcome(() => verifyAllowlisted(ledger, ...asked))
     const expected = await outcome(() => allocationMatches(root, truth.address, said))
     if (isOdd) assertSame(expected === true || isThrown(verdict) || verdict.matches !== true, true, { root, said })
-    else assertSame(verdict, { matches: expected, said }, { root, truth, said })
+    else assertSame(verdict, { matches: expected, reported: said }, { root, truth, said })
     return expected === true
   })
 })

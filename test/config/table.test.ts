@@ -56,7 +56,7 @@ describe('the lists of settings agree', () => {
     }
   })
 
-  test('the defaults of the table are those that hold, with an embedded chain and without', () => {
+  test('the defaults of the table apply, with an embedded chain and without', () => {
     const [embedded, external] = [describeConfig(load({})), describeConfig(load(EXTERNAL))]
     for (const setting of TABLE) {
       const { name, otherwise } = setting

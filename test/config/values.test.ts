@@ -137,7 +137,7 @@ test('a secret made of words that people write, joined or separated, is recognis
   assert.equal(weaknessOf(`${HEAD}${TAIL}`, 16), null)
 })
 
-test('a short or repetitive secret is weak, and the complaint tells how to make one', () => {
+test('a short or repetitive secret is weak, and the message explains how to make one', () => {
   const made = 'use a random one, for example from "openssl rand -hex 32"'
   assert.equal(weaknessOf(HEAD, HEAD.length), null)
   assert.equal(weaknessOf(HEAD, HEAD.length + 1), `has 12 characters, but needs at least 13: ${made}`)

@@ -8,6 +8,7 @@ import {
   compareCounters,
   compareNodes,
   type Drift,
+  driftInWords,
   inOrder,
   type NodeFacts,
   windowOf,
@@ -103,4 +104,16 @@ test('a run compares the day’s part of all nodes, within bounds', () => {
     [0, 125_000, 125_001, 1_000_000, 10_000_000, 10_000_001].map(windowOf),
     [500, 500, 501, 4_000, 40_000, 40_000],
   )
+})
+
+test('a difference in words has the row, and the values of both sides in that order', () => {
+  const sides = { ledger: '3', chain: '4' }
+  const words: [Drift, string][] = [
+    [{ kind: 'counter', name: 'nodes', ...sides }, 'all together: nodes is 3 in the ledger, 4 on the contract'],
+    [{ kind: 'node', nodeId: '7', field: 'ref', ...sides }, 'node 7: ref is 3 in the ledger, 4 on the contract'],
+    [{ kind: 'cohort', cohort: 9, field: 'size', ...sides }, 'cohort 9: size is 3 in the ledger, 4 on the contract'],
+    [{ kind: 'notInLedger', nodeId: '7' }, 'the ledger lacks node 7'],
+    [{ kind: 'notOnChain', nodeId: '7' }, 'only the ledger has node 7'],
+  ]
+  for (const [drift, expected] of words) assert.equal(driftInWords(drift), expected)
 })

@@ -1,7 +1,7 @@
 // Dust, recognised by the transfer alone: no price is ever dust, and neither is a possible sale.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sortTransfers } from '../../src/domain/junk.ts'
+import { dustBound, sortTransfers } from '../../src/domain/junk.ts'
 import type { Incoming } from '../../src/domain/observed.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 
@@ -45,4 +45,13 @@ test('a transfer that moved nothing is counted: failed dust, and zero, failed or
   assert.equal(sortOf(transfer(9_000n, { succeeded: false }), tier(9_000n)), 'payments')
   assert.equal(sortOf(transfer(0n), tier(9_000n)), 'zero')
   assert.equal(sortOf(transfer(0n, { succeeded: false })), 'zero')
+})
+
+test('the least value that may pay is the first that is not sorted out', () => {
+  for (const price of [1n, 999n, 1_000n, 1_001n, 4_999n, 5_000n, 5_001n]) {
+    let least = 1n
+    while (sortOf(transfer(least), tier(price), tier(9_000n)) !== 'payments') least++
+    assert.equal(dustBound(price), least, `price ${price}`)
+  }
+  assert.equal(dustBound(null), 1n)
 })

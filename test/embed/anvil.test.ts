@@ -227,7 +227,7 @@ test('a chain that an earlier run left behind is stopped, and its port and state
   await next.stop()
 })
 
-test('a process that merely has the number of an earlier chain is left alone', async () => {
+test('a process that only has the number of an earlier chain is left alone', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   await chain.stop()

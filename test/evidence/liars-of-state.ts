@@ -216,7 +216,7 @@ const HEADS: Line[] = [
     name: 'latest too low',
     tells: atTag('latest', ({ from }) => hex(from - 1)),
     stands: USUAL,
-    // By an only provider nothing contradicts it but the clock. The alert NodeLedgerChainStands compares both.
+    // By an only provider nothing contradicts it but the clock. The alert NodeLedgerChainStalled compares both.
     isTold: false,
     isUnseen: true,
   },

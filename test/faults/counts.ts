@@ -18,7 +18,7 @@ export interface SoakCounts {
   turns: number
   withdrawals: number
   reorganisations: number
-  blocksTakenBack: number
+  blocksReorganised: number
   serviceKills: number
   failpointKills: number
   postgresKills: number
@@ -61,7 +61,7 @@ export function noCounts(waysDue: readonly string[] = []): SoakCounts {
   const business = { payments: 0, byContracts: 0, claims: 0, nodes: 0, turns: 0, withdrawals: 0 }
   const kills = { serviceKills: 0, failpointKills: 0, postgresKills: 0, stops: 0, lockCuts: 0, failedStarts: 0 }
   const edges = { junk: 0, cancelled: 0, decisions: 0 }
-  const chain = { reorganisations: 0, blocksTakenBack: 0, depths: new Map(), fates: new Map() }
+  const chain = { reorganisations: 0, blocksReorganised: 0, depths: new Map(), fates: new Map() }
   const met = { faults: new Map(), points: new Map(), lies: new Map(), liesTold: new Map() }
   return {
     eras: 0,

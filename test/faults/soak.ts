@@ -27,7 +27,7 @@ import {
   sendJunk,
   tellLost,
 } from './edges.ts'
-import { FATES, reorganise as takeBack } from './fates.ts'
+import { FATES, reorganise as reorganiseOut } from './fates.ts'
 import { endLie, lieSometimes, tellLie } from './liars.ts'
 import {
   checkTold,
@@ -512,11 +512,11 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
   if (depth < 1) return
   const buyers = PAYERS.map((payer) => world.at(payer))
   // The service sends ours again.
-  const outcome = await takeBack(world, depth, (sender) =>
+  const outcome = await reorganiseOut(world, depth, (sender) =>
     buyers.includes(sender as never) ? dice.pick('fate', FATES) : null,
   )
   counts.reorganisations++
-  counts.blocksTakenBack += depth
+  counts.blocksReorganised += depth
   addTo(counts.depths, depth)
   for (const fate of outcome.values()) addTo(counts.fates, fate)
 }

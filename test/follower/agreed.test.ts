@@ -60,7 +60,7 @@ const LIES: Record<string, (own: string) => (transactions: { hash: string }[]) =
   'no such payment': (own) => (transactions) => transactions.filter(({ hash }) => hash !== own),
 }
 for (const [lie, told] of Object.entries(LIES))
-  test(`a payment of which the first provider tells ${lie} is minted once the lie has ended`, async () => {
+  test(`a payment of which the first provider reports ${lie} is minted once the lie has ended`, async () => {
     const { world, first } = await startTwoProviders()
     try {
       await setModeTo(world.pool, 'agreed')

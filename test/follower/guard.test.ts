@@ -52,7 +52,7 @@ test('T38: if providers differ on a guard’s block, nothing is signed, with a r
 })
 
 for (const [index, which] of ['first', 'second'].entries())
-  test(`a false header from the ${which} provider tells nothing of a guard, stops no sale, is reported`, async () => {
+  test(`a false header from the ${which} provider settles no guard, stops no sale, is reported`, async () => {
     const liar = [first, second][index] ?? assert.fail()
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()

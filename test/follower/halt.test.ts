@@ -181,7 +181,7 @@ inWorld('a chain that reorganises final blocks halts the passes, until the opera
   assert.deepEqual([await halted(world), (await paymentOf(world, paid))?.state], [null, 'orphaned'])
 })
 
-inWorld('a shorter chain with the same id and another past is no provider that merely lags', async (world) => {
+inWorld('a shorter chain with the same id and another past is more than a lagging provider', async (world) => {
   await world.chain.mine(20)
   await world.payments()
   // Chains that begin within one second have the same first block, so this would be no other chain.

@@ -31,7 +31,7 @@ const ADA = { name: 'ada', requestId: null }
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
 /** Rewinds the ledger below a block. */
-async function takeBack(world: World, block: number): Promise<void> {
+async function reorganiseOut(world: World, block: number): Promise<void> {
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
   await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
 }
@@ -125,7 +125,7 @@ describe('a residue', () => {
     await mute(world).payments()
     await world.payments()
     for (const instance of [world.instance(), mute(world), world.instance()]) {
-      await takeBack(world, block)
+      await reorganiseOut(world, block)
       assert.ok((await stands(world)).every(([, stands]) => String(stands).startsWith('orphaned')))
       await waitPast(world)
       await instance.payments()
@@ -177,7 +177,7 @@ describe('a residue', () => {
     await world.settle()
     const before = await stands(world)
     assert.deepEqual(before, [[BASIC, 'minted']])
-    await takeBack(world, block)
+    await reorganiseOut(world, block)
     await mute(world).payments()
     assert.deepEqual(await stands(world), before)
     await world.settle()
@@ -188,7 +188,7 @@ describe('a residue', () => {
     const { txHash, block } = await paySplit(world)
     await releasePayment(world.ctx, ADA, { payment: txHash })
     await world.settle()
-    await takeBack(world, block)
+    await reorganiseOut(world, block)
     const instance = mute(world)
     await instance.payments()
     const payment = await splitResidue(world)

@@ -154,9 +154,9 @@ describe('on a ledger in use', () => {
 
   it('a sender that is stuck is listed, and freed', async () => {
     const sender = desk.world.at(1)
-    await writeNonceAhead(desk.world.pool, sender, { said: 3, known: 1, sinceBlock: 1, takeOver: false })
+    await writeNonceAhead(desk.world.pool, sender, { reported: 3, known: 1, sinceBlock: 1, takeOver: false })
     const { json } = await desk.get('transactions/stuck')
-    assert.deepEqual(json.senders, [{ sender, said: 3, known: 1, sinceBlock: 1, takeOver: false }])
+    assert.deepEqual(json.senders, [{ sender, reported: 3, known: 1, sinceBlock: 1, takeOver: false }])
     assert.equal((await desk.post('transactions/free', { sender, reason: 'it is so' })).json.takeOver, true)
   })
 })

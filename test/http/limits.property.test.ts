@@ -82,7 +82,7 @@ const toolsOf = (adminKeys: { label: string; key: string }[]) =>
 const authorize = async (call: Call, adminKeys = [ALICE, BOB]) =>
   (await adminGuard(toolsOf(adminKeys), null).authorize(call, () => false))?.refused ?? null
 
-test('the door opens to a key that was sent once, whole, and tells whose it is', async () => {
+test('the door opens to a key that was sent once, whole, and shows whose it is', async () => {
   const opened = async (keys: string[] | null) => {
     const call = callOf(keys)
     await authorize(call)

@@ -96,7 +96,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     assert.equal(upgrade.answers[0]?.status, 200)
   })
 
-  it('tells a caller that waits for a go-ahead to go on', async () => {
+  it('gives the go-ahead to a caller that waits for it', async () => {
     const body = JSON.stringify({ txHash: hashOf('x') })
     const { answers } = await exchange(
       service.port,

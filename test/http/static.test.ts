@@ -103,7 +103,7 @@ test('the first paint has the sale’s colour, in the one style that the policy 
   assert.doesNotMatch(await (await ask(service.port, '/')).text(), /--brand-light:/)
 })
 
-test('in production every answer tells browsers what to enforce, also outside the routes', async () => {
+test('in production every answer has the headers that browsers enforce, also outside the routes', async () => {
   const production = await startService({ settings: { production: true } })
   const ask = async (bytes: string) => (await exchange(production.port, [bytes])).answers[0]?.headers ?? {}
   for (const target of ['GET /', 'GET /docs', 'GET /api/stats', 'GET /nowhere', 'OPTIONS /api/stats', 'FROB /']) {

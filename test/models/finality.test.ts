@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FINAL_DEPTH, firmHeight, leastFinal, tracesCount, trustsOne, weakest } from '../../src/domain/finality.ts'
+import {
+  canAgree,
+  FINAL_DEPTH,
+  firmHeight,
+  foundInWords,
+  leastFinal,
+  tracesCount,
+  trustsOne,
+  voicesNeeded,
+  weakest,
+} from '../../src/domain/finality.ts'
 import type { Proof } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
@@ -30,6 +40,17 @@ test('the final block is the lowest that any provider reports, and a lone voice 
 const TRUST = [true, false]
 const chains = [1, 2, 3].map((length) => ({ providers: { length } }))
 
+test('two must agree if there are two, and the only one is enough otherwise', () => {
+  assert.deepEqual(chains.map(canAgree), [false, true, true])
+  assert.deepEqual([1, 2, 3].map(voicesNeeded), [1, 2, 2])
+})
+
+test('a finding in words has the block, and the part that cannot be proven', () => {
+  assert.equal(foundInWords({ mode: 'proven', block: 5, added: [] }), 'block 5 proves itself')
+  const finding = { mode: 'agreed', part: 'header', block: 5, why: 'odd fields' } as const
+  assert.equal(foundInWords(finding), 'the header of block 5 cannot be proven: odd fields')
+})
+
 test('traces count if two providers agree, or if the operator trusts the only one', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
@@ -38,7 +59,7 @@ test('traces count if two providers agree, or if the operator trusts the only on
     )
 })
 
-test('a single provider is trusted alone if blocks have no proofs and the operator says so', () => {
+test('a single provider is trusted alone if blocks have no proofs and the operator sets that', () => {
   for (const trustsProvider of TRUST)
     assert.deepEqual(
       chains.flatMap((chain) =>

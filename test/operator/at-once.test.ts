@@ -165,13 +165,13 @@ test('a statement shows one moment, even if a reorg happens while it is made', a
   await world.settle()
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
   const fork = (await readBlock(world.pool, opening.number)) ?? assert.fail()
-  let isTakenBack = false
+  let isReorganised = false
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     async balanceAt(...asked) {
       // It has read the sales by then, but not the reversal.
-      if (!isTakenBack) {
-        isTakenBack = true
+      if (!isReorganised) {
+        isReorganised = true
         assert.ok(await rewindTo(world.ctx, fork, cursor))
       }
       return world.ctx.chain.balanceAt(...asked)
@@ -180,7 +180,7 @@ test('a statement shows one moment, even if a reorg happens while it is made', a
   const deps = operatorDeps({ ...world.ctx, chain }, world.pool)
   const made = await readStatement(deps, { from: String(opening.number + 1), to: String(cursor.number) })
   const statement = isOperatorRefusal(made) ? assert.fail(made.message) : made
-  assert.deepEqual([isTakenBack, await stateOf(paid)], [true, 'orphaned'])
+  assert.deepEqual([isReorganised, await stateOf(paid)], [true, 'orphaned'])
   assert.deepEqual([statement.totalSalesWei, statement.balanced], [BASIC, true])
   await world.settle()
   assert.equal(await stateOf(paid), 'minted')

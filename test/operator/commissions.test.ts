@@ -42,7 +42,7 @@ const suffix = (...codes: string[]) => {
 /** Sends the price with calldata; mined with the next block. */
 const pay = (from: number, data: `0x${string}`, valueWei = BASIC) =>
   world.chain.send({ from: world.at(from), to: world.at(3), value: `0x${valueWei.toString(16)}`, data })
-type Line = { code: string; payee: Address; count: number } & Record<'earnedWei' | 'takenBackWei' | 'paidWei', string>
+type Line = { code: string; payee: Address; count: number } & Record<'earnedWei' | 'reversedWei' | 'paidWei', string>
 /** What the statement has by code since the last time: payments, earned, taken back, paid. */
 async function stated(): Promise<Record<string, [number, bigint, bigint, bigint]>> {
   const answer = await desk.get(`statement?from=${block + 1}`)
@@ -50,9 +50,9 @@ async function stated(): Promise<Record<string, [number, bigint, bigint, bigint]
   block = await height()
   const lines = answer.json.commissions as Line[]
   return Object.fromEntries(
-    lines.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
+    lines.map(({ code, payee, count, earnedWei, reversedWei, paidWei }) => [
       `${code} ${payee.slice(0, 4)}`,
-      [count, BigInt(earnedWei), BigInt(takenBackWei), BigInt(paidWei)],
+      [count, BigInt(earnedWei), BigInt(reversedWei), BigInt(paidWei)],
     ]),
   )
 }
@@ -113,7 +113,7 @@ test('a refund of a minted payment cancels its commission, in the period of the 
   const { out } = await runHere(['export', 'commissions'], worldEnv(world))
   const whole = out.trim().split('\n')
   assert.equal(whole.filter((line) => line.includes(',back,')).length, 3)
-  assert.match(whole.at(-1) ?? '', /takenBackWei=500000000000000,paidWei=0/)
+  assert.match(whole.at(-1) ?? '', /reversedWei=500000000000000,paidWei=0/)
 })
 
 test('a file for a Safe pays what is final, each transfer proves one commission, and no refund', async () => {
@@ -237,7 +237,7 @@ test('a commission is due only after its code’s time, and its payee sees that,
     return json.referrals
   }
   const terms = { code: 'waits', payee, commissionBps: 500, opensAt: null, closesAt: null, open: true, waitSec: 7_200 }
-  const sold = { count: 1, valueWei: String(BASIC), earnedWei: String(wei), takenBackWei: '0', paidWei: '0' }
+  const sold = { count: 1, valueWei: String(BASIC), earnedWei: String(wei), reversedWei: '0', paidWei: '0' }
   assert.deepEqual(await own(), [{ ...terms, ...sold, waitingWei: String(wei), dueWei: '0' }])
   assert.deepEqual(await dueOf('waits'), [0n])
   const file = (await desk.post('referrals/commissions/file', {})).json

@@ -28,7 +28,7 @@ describe('contract wallets', () => {
     return rows.at(-1)
   }
 
-  it('are held without a mode, and a mode holds from the next block on, for all instances', async () => {
+  it('are held without a mode; a mode applies from the next block on, for all instances', async () => {
     const { world } = desk
     assert.deepEqual((await desk.get('contract-wallets')).json, {
       mode: 'hold',

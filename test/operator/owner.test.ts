@@ -144,7 +144,7 @@ inWorld('a ref with a payment or a grant is expelled only if it is given twice',
 })
 
 inWorld(
-  'a tier is capped as its preview said, no higher than before and no lower than what it has',
+  'a tier is capped as its preview shows, no higher than before and no lower than what it has',
   async (world, desk) => {
     await world.pay(5, BASIC)
     await world.settle()

@@ -66,7 +66,7 @@ describe('the payments wallet', () => {
     assert.equal((await known()).length, 1)
   })
 
-  it('is previewed, holds from 64 blocks and five minutes ahead, and the old one has its grace', async () => {
+  it('is previewed, applies after 64 blocks and five minutes, and the old one has its grace', async () => {
     const now = await world.chain.block()
     const preview = await desk.post('payment-wallets', { address: world.at(12), dryRun: true })
     assert.equal(preview.status, 200, preview.text)
@@ -161,7 +161,7 @@ describe('a start', () => {
     await world.payments()
     assert.match((await runHere(['wallets', 'list'], env)).out, new RegExp(`${world.at(13)} +inForce`))
     assert.equal((await runHere(['wallets', 'set', world.at(14), '--yes'], env)).code, 0)
-    const back = await runHere(['wallets', 'take-back', world.at(14), '--yes'], env)
+    const back = await runHere(['wallets', 'cancel', world.at(14), '--yes'], env)
     assert.match(back.out, new RegExp(`Cancelled. Buyers keep paying to ${world.at(13)}`), back.err)
     const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
     assert.equal(closed.code, 0, closed.err)

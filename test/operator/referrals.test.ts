@@ -63,7 +63,7 @@ test('a code with a wrong form, payee, commission or time is refused', async () 
   assert.equal((await listed()).length, before)
 })
 
-test('capitals are the same code, when it is registered and when it is asked for', async () => {
+test('capitals are the same code, when it is registered and when it is read', async () => {
   const before = (await listed()).length
   const same = await desk.post('referrals', {
     ...FRIENDS,
@@ -160,7 +160,7 @@ test('a list as long as its schema allows fits into a request', async () => {
   assert.deepEqual([done.status, done.json.codes, done.json.changed], [200, 1_000, 1_000], done.text.slice(0, 300))
 })
 
-test('the command registers a code, and anyone may ask what it says and whether it counts', async () => {
+test('the command registers a code, and anyone may read its terms and whether it counts', async () => {
   const register = ['referrals', 'register', 'spring', '--payee', PAYEE, '--commission-bps', '2000']
   const done = await runHere([...register, '--opens-at', '4000000000', '--yes'], worldEnv(desk.world))
   assert.match(done.out, /Registered: spring counts from block \d+ on\./)

@@ -89,7 +89,7 @@ test('all that is held for a reason and older is prepared to the wei, after a pr
   assert.deepEqual(paysOf(again.json.safeBatches), oweEach(late))
 })
 
-test('what may not be sent yet is held at once, and comes into the file of a later act', async () => {
+test('what may not be sent yet is held immediately, and comes into the file of a later act', async () => {
   const early = await pay([8, BASIC - 11n], [9, BASIC - 12n])
   const held = await pay([10, BASIC - 13n])
   const found = (await all({ before: FAR, dryRun: true })).json
@@ -104,7 +104,7 @@ test('what may not be sent yet is held at once, and comes into the file of a lat
   assert.equal(String(paid.reduce((sum, [, value]) => sum + BigInt(value ?? ''), 0n)), found.sumWei)
 })
 
-test('of two who ask at once, the files together pay each payment once', async () => {
+test('of two simultaneous requests, the files together pay each payment once', async () => {
   const late = await pay([5, BASIC - 21n], [6, BASIC - 22n], [7, BASIC - 23n])
   await finalize()
   const answers = await Promise.all([1, 2].map(() => all({ before: FAR, sumWei: owed(late) })))
@@ -193,7 +193,7 @@ test('the file of a confirmed proposal reaches the person who confirms, or nothi
   await world.pool`UPDATE ledger_state SET second_person_wei = NULL`
 })
 
-test('no command makes a file that nobody gets', async () => {
+test('no command makes a file that it does not print', async () => {
   const [late] = await pay([6, BASIC - 71n])
   await finalize()
   for (const words of [

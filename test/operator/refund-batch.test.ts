@@ -69,7 +69,7 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   for (const txHash of [first, second]) assert.equal((await refund(txHash, paid)).json.alarm, null)
 })
 
-test('of two simultaneous requests for a file, one gets it, and the other is told', async () => {
+test('of two simultaneous requests for a file, one gets it, and the other learns that', async () => {
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()

@@ -47,7 +47,7 @@ describe('terms', () => {
     assert.equal((await entered()).length, 1)
   })
 
-  it('hold from five minutes ahead at the earliest, also for a request for less', async () => {
+  it('apply five minutes ahead at the earliest, also for a request for less', async () => {
     for (const fromTime of [0, (await now()) + 299]) {
       const refused = await desk.post('terms', { maxWei: String(MAX + 1n), fromTime })
       assert.equal(refused.status, 409)
@@ -75,7 +75,7 @@ describe('terms', () => {
     await world.act(0, 'setBounds', [world.at(2), powers[0], powers[1]])
   })
 
-  it('are entered once with an audit row, and cancelled only before they hold', async () => {
+  it('are entered once with an audit row, and cancelled only before they apply', async () => {
     const first = await desk.post('terms', { maxWei: String(MAX * 2n), reason: 'summer' })
     assert.equal(first.status, 200, first.text)
     const [{ fromTime }] = first.json.entries
@@ -84,18 +84,18 @@ describe('terms', () => {
     const early = await desk.post('terms', { minWei: String(MIN + 1n), fromTime: fromTime - 1 })
     assert.equal(early.status, 409, 'not from earlier than the one before')
     assert.equal((await desk.post('terms', {})).json.changed, false, 'saying the same changes nothing')
-    assert.equal((await desk.post('terms/take-back', { fromTime: 0 })).status, 409)
-    assert.equal((await desk.post('terms/take-back', { fromTime })).status, 200)
+    assert.equal((await desk.post('terms/cancel', { fromTime: 0 })).status, 409)
+    assert.equal((await desk.post('terms/cancel', { fromTime })).status, 200)
     assert.equal((await entered()).length, 1)
 
     const again = await desk.post('terms', { maxWei: String(MAX * 2n) })
     const [{ fromTime: at }] = again.json.entries
     await world.chain.setNextTime(at)
     await world.chain.mine()
-    assert.equal((await desk.post('terms/take-back', { fromTime: at })).status, 409, 'it holds from this very block on')
+    assert.equal((await desk.post('terms/cancel', { fromTime: at })).status, 409, 'it holds from this very block on')
     assert.deepEqual(
       (await desk.get('terms')).json.terms.map(({ state }: { state: string }) => state),
-      ['inForce', 'toCome'],
+      ['inForce', 'planned'],
     )
     await world.rest()
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe('terms', () => {
     await world.chain.setNextTime(fromTime + 1)
     await world.rest()
     assert.equal((await desk.service.get('/api/cron/health')).json.distEnabled, false)
-    assert.equal((await desk.post('terms/take-back', { fromTime })).status, 200, 'no window says so')
+    assert.equal((await desk.post('terms/cancel', { fromTime })).status, 200, 'no window says so')
     const again = await desk.post('terms', { payouts: false })
     const at = again.json.entries[0].fromTime
     await world.call(0, world.factory, again.json.ownersTransaction.data)
@@ -121,13 +121,13 @@ describe('terms', () => {
     await world.chain.setNextTime(at + 1)
     await world.rest()
     assert.equal((await desk.get('terms')).json.ownersTransaction, null)
-    assert.equal((await desk.post('terms/take-back', { fromTime: at })).status, 409, 'the owner has set a window')
+    assert.equal((await desk.post('terms/cancel', { fromTime: at })).status, 409, 'the owner has set a window')
     const on = await desk.post('terms', { payouts: true })
     assert.match(
       on.json.ownersTransaction.call,
       new RegExp(`endNotOwed\\(window: 1, until: ${on.json.entries[0].fromTime}`),
     )
-    assert.equal((await desk.post('terms/take-back', { fromTime: on.json.entries[0].fromTime })).status, 200)
+    assert.equal((await desk.post('terms/cancel', { fromTime: on.json.entries[0].fromTime })).status, 200)
   })
 
   it('stay the same under any start, with or without settings', async () => {

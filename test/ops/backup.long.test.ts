@@ -35,7 +35,7 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
   })
   after(() => server?.stop())
 
-  test('from a dump: the chain tells of later mints, and what has none is held for the operator', async () => {
+  test('from a dump: the chain shows later mints, and what has none is held for the operator', async () => {
     service = await start(ledger('ledger'))
     await service.buy(5)
     const key = join(temporaryDirectory(), 'clerk.key')

@@ -45,7 +45,7 @@ const sections = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title]) => title 
 interface Rule {
   alert: string
   expr: string
-  labels: { told_by?: string }
+  labels: { events?: string }
   annotations: { runbook_url?: string; console_url?: string }
 }
 const { groups } = parse(read('ops/prometheus/alerts.yaml')) as { groups: { rules: Rule[] }[] }
@@ -88,7 +88,7 @@ test('every alert has a section and every section its alert, linked to it and to
 /** Alerts of what no look at one moment shows, or that the doctor cannot see from where it runs. */
 const OVER_TIME = [
   ...['NodeLedgerDown', 'NodeLedgerRpcFaults', 'NodeLedgerErrors', 'NodeLedgerSlow', 'NodeLedgerDatabaseSlow'],
-  ...['NodeLedgerChainStands', 'NodeLedgerWrongAdminKeys', 'NodeLedgerNodesOverdue'],
+  ...['NodeLedgerChainStalled', 'NodeLedgerWrongAdminKeys', 'NodeLedgerNodesOverdue'],
   ...['NodeLedgerTracesFail', 'NodeLedgerPaidNodeExpelled', 'NodeLedgerInsolvent'],
   ...['NodeLedgerRefundWaits', 'NodeLedgerRefundAlarms', 'NodeLedgerBudgetSpent'],
 ]
@@ -133,7 +133,7 @@ test('every event that needs a person has a section and vice versa, linked to it
 
 test('each event that needs a person has an alert that lists it, and its section links there', () => {
   const pairs = rules.flatMap(({ alert, labels }) =>
-    (labels.told_by?.split(',') ?? []).map((type) => [type, alert] as const),
+    (labels.events?.split(',') ?? []).map((type) => [type, alert] as const),
   )
   for (const [type] of pairs) assert.ok(KINDS[type]?.asks, type)
   for (const [type, { asks }] of Object.entries(KINDS)) {

@@ -41,7 +41,7 @@ const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
 
 /** Reorganises all blocks from `from` on. Their transactions are gone, except the given ones, which go into the first new block. */
-async function takeBack(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
+async function reorganiseOut(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
   await world.chain.reorg(
     (await height(world)) - from + 1,
     kept.map((raw) => [raw, 0] as const),
@@ -55,7 +55,7 @@ inWorld('a ledger that has followed one block goes back to before it, and follow
   await world.payments()
   assert.equal((await readCursor(world.pool))?.number, FIRST)
   assert.equal(await stateOf(world, paid), 'accepted')
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const outcome = await world.payments()
   assert.deepEqual([outcome.fromBlock, outcome.toBlock], [FIRST, FIRST])
   assert.deepEqual([await halted(world), await stateOf(world, paid)], [null, 'orphaned'])
@@ -75,7 +75,7 @@ inWorld('after a reorg of a ledger’s whole chain, its nodes and rounds are mad
   await world.rest()
   assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['minted', 'minted'])
   assert.equal((await world.pool`SELECT FROM rounds`).length, 1)
-  await takeBack(world, FIRST, [await world.raw(paid)])
+  await reorganiseOut(world, FIRST, [await world.raw(paid)])
   await world.chain.mine()
   await world.payments()
   assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['accepted', 'orphaned'])
@@ -91,7 +91,7 @@ inWorld('the wallet’s books begin again, because the block before the first ma
   assert.equal(await height(world), FIRST - 1)
   await world.chain.mine()
   await world.payments()
-  await takeBack(world, FIRST - 1)
+  await reorganiseOut(world, FIRST - 1)
   await payInside(world, 9n)
   await world.payments()
   // The seven from before the first block are gone with it, without any outflow of money.
@@ -105,7 +105,7 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
   await world.chain.mine(2)
   await world.payments()
   const cursor = await readCursor(world.pool)
-  await takeBack(world, FIRST)
+  await reorganiseOut(world, FIRST)
   const { block } = world.ctx.chain
   const other = async (number: number) => {
     const found = await block(number)
@@ -128,7 +128,7 @@ inWorld(
     await world.chain.mine()
     await world.instance({ minter: null }).payments()
     const cursor = await readCursor(world.pool)
-    await takeBack(world, 1)
+    await reorganiseOut(world, 1)
     await assert.rejects(world.payments(), /there is no factory/)
     await assert.rejects(world.credit(), /there is no factory/)
     assert.deepEqual(await readCursor(world.pool), cursor)

@@ -202,7 +202,7 @@ test('the judge waits for a tier’s place if another transaction holds it', asy
   assert.equal(await states(), 'a')
 })
 
-test('a supply that is entered while payments are judged holds for them', async () => {
+test('a supply that is entered while payments are judged applies to them', async () => {
   const free = { tierId: 'free', tierNo: 12, priceWei: wei(PLACES + 1n), maxPerWallet: 2 }
   await enterTier(world, free)
   await scarce(3)

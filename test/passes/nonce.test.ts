@@ -73,8 +73,8 @@ test('all providers report too high a nonce: nothing is signed, it is reported, 
   await world.payments()
   assert.equal(await attempts(), before, 'they do not say so of a followed block')
   assert.equal((await audited('nonceAhead')) - told, 1)
-  const { senders } = (await listStuck({ pool: world.pool })) as { senders: { sender: string; said: number }[] }
-  assert.deepEqual([senders[0]?.sender, senders[0]?.said], [world.at(1), 5_000])
+  const { senders } = (await listStuck({ pool: world.pool })) as { senders: { sender: string; reported: number }[] }
+  assert.deepEqual([senders[0]?.sender, senders[0]?.reported], [world.at(1), 5_000])
   first.rule = () => undefined
   second.rule = () => undefined
   await world.settle()

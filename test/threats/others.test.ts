@@ -99,7 +99,7 @@ attack('T14: a stolen admin key decides as an operator does, with audit rows, an
   await world.settle()
   assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
   // As in the runbook: the operator's price, at once, leaves no grace to the thief's.
-  const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
+  const own = { tierId: 'basic', priceWei: BASIC.toString(), immediately: true }
   assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
   await world.chain.increaseTime(1)
   await world.chain.mine()
@@ -137,7 +137,9 @@ attack(
     assert.equal(taken, await balanceOf(world, 1), 'credited as the buyer is')
     // The operator's price, another key for the minter's role, and the node expelled while it is young.
     assert.ok(
-      !isOperatorRefusal(await changeTier(world.ctx, OPERATOR, { ...CHEAP, priceWei: BASIC.toString(), atOnce: true })),
+      !isOperatorRefusal(
+        await changeTier(world.ctx, OPERATOR, { ...CHEAP, priceWei: BASIC.toString(), immediately: true }),
+      ),
     )
     await sign(await previewMinter(desk, { address: world.at(10), nodes: '10', cohorts: '10' }))
     assert.equal(await thief.mint({ to: world.at(9), cohort: cohort ?? 0, ref: honest }), false)

@@ -79,7 +79,7 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
     priceWei: { help: 'its price', value: 'wei', required: true },
     mode: { help: 'hold or all', value: 'word', required: true, words: ['hold', 'all'] },
     onSale: { help: 'whether it is on sale', value: 'true|false', required: false, words: ['true', 'false'] },
-    atOnce: { help: 'for a mistake', value: null, required: false, words: ['true', 'false'] },
+    immediately: { help: 'for a mistake', value: null, required: false, words: ['true', 'false'] },
     address: { help: 'the wallet', value: 'address', required: true },
     reason: { help: 'your reason', value: 'text', required: false },
   }
@@ -90,7 +90,7 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
       ['priceWei', 'Its price, in ETH', undefined],
       ['mode', 'Hold or all', ['hold', 'all']],
       ['onSale', 'Whether it is on sale', ['unchanged', 'yes', 'no']],
-      ['atOnce', 'For a mistake', ['no', 'yes']],
+      ['immediately', 'For a mistake', ['no', 'yes']],
       ['reason', 'Your reason', undefined],
     ],
   )
@@ -116,7 +116,7 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
   assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })
 })
 
-test('a column’s field says how it is shown: a block’s number as a count, a cohort as a group', () => {
+test('a column’s field decides how it is shown: a block’s number as a count, a cohort as a group', () => {
   const kindOf = (field: string) => columnOf(field).kind
   assert.deepEqual(['blockNumber', 'fromBlockNumber', 'feeWei', 'txHash'].map(kindOf), [
     'count',

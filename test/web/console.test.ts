@@ -199,7 +199,7 @@ describe('the console', { skip: noBrowser }, () => {
   test('a stuck account is shown with the reason, and taken over if the operator confirms', async () => {
     // Only a wrong provider, or a key used elsewhere, makes one. This tests how the page handles it.
     const sender = wallet(1, wellKnown).address
-    const senders = [{ sender, said: 5_000, known: 7, sinceBlock: 12, takeOver: false }]
+    const senders = [{ sender, reported: 5_000, known: 7, sinceBlock: 12, takeOver: false }]
     const facts = { id: 3, sender, nonce: 7, kind: 'mint', pendingBlocks: 20, attempts: 2, why: 'nonce' }
     const transactions = [{ ...facts, lastOutcome: 'accepted', maxFeeWei: '7', baseFeeWei: '5' }]
     await page.route('**/api/admin/transactions/stuck', (route) => route.fulfill({ json: { senders, transactions } }))

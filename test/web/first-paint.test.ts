@@ -83,7 +83,7 @@ describe('the first paint', { skip: noBrowser }, () => {
       }
     })
 
-  test('before the first round says what a node may earn, and the script leaves it', async () => {
+  test('before the first round shows what a node may earn, and the script leaves it', async () => {
     const launch = await startService()
     await insertTiers(launch.sql)
     const [bare, full] = await Promise.all(

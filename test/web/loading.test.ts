@@ -201,7 +201,7 @@ describe('a browser', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('tells the truth about each held payment, and contacts the operator with its hash', async () => {
+  test('shows the truth about each held payment, and contacts the operator with its hash', async () => {
     const page = await browser.newPage()
     for (const [reason, says, notSays] of [
       ['oldWallet', /went to that wallet\. The operator decides/, /Nothing is lost/],

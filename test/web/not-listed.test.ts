@@ -32,7 +32,7 @@ test('Pay is for wallets on the list, at both sizes; the others read why, before
     const buyer = wallet(LISTED, wellKnown)
     const stranger = wallet(UNLISTED, wellKnown)
     const { root } = await post('allowlists', { label: 'first phase', rows: `${buyer.address},1` })
-    await post('tiers/basic', { allowlist: root, atOnce: true })
+    await post('tiers/basic', { allowlist: root, immediately: true })
     const open = async (account: number, viewport: { width: number; height: number }) => {
       const page = await (await browser.newContext({ viewport })).newPage()
       page.setDefaultTimeout(HANGING_MS)

@@ -95,7 +95,7 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
     contractWallet: 1,
   } satisfies Record<HoldReason, 1>) as HoldReason[]
 
-  test('tells why and what happens next for every reason', async () => {
+  test('shows why and what happens next for every reason', async () => {
     const context = await browser.newContext(PHONE)
     const page = await context.newPage()
     for (const reason of REASONS) {

@@ -103,7 +103,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     await page.getByText('Referred by friends.').waitFor()
   })
 
-  test('of the buyer’s own wallet is not sent, and the page tells that', async () => {
+  test('of the buyer’s own wallet is not sent, and the page shows that', async () => {
     await act('referrals', { code: 'mine', payee: wallet(13, wellKnown).address, commissionBps: 500 })
     await wallet(19, wellKnown).pay(wallet(19, wellKnown).address, 1n)
     await until('the code counts', async () => (await service.get<{ open: boolean }>('/api/referrals/mine')).open)
@@ -136,7 +136,7 @@ describe('a referral code', { skip: noBrowser }, () => {
       )
   })
 
-  test('does not travel from a contract wallet, and the page tells that', async () => {
+  test('does not travel from a contract wallet, and the page shows that', async () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 15)
     const page = await (await browser.newContext({ viewport: SIZES.phone })).newPage()
     page.setDefaultTimeout(HANGING_MS)

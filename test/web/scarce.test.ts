@@ -71,7 +71,7 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await page.getByText('2 of 2 left').waitFor()
       assert.equal(await pay.count(), 0)
       assert.deepEqual(await violations(page), [])
-      const steps = page.getByRole('list', { name: 'The stages of this sale' }).getByRole('listitem')
+      const steps = page.getByRole('list', { name: 'The steps of this sale' }).getByRole('listitem')
       assert.match(await steps.nth(1).innerText(), new RegExp(`Opens once ${first} is sold out`))
       await world.chain.setNextTime(opensAt)
       await world.chain.mine()
@@ -99,7 +99,7 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await page.close()
     })
 
-  test('if others are paying for the last nodes, the page tells that, and pays at a second press', async () => {
+  test('if others are paying for the last nodes, the page warns, and pays at a second press', async () => {
     const priceWei = ETHER / 95n
     await enter('last', priceWei, { supply: 1 })
     const { page, pay } = await open('/buy/last', { width: 360, height: 800 })

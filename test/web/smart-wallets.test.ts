@@ -141,7 +141,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
-  test('if contracts are held, the checkout tells that before it pays, and then who decides', async () => {
+  test('if contracts are held, the checkout shows that before it pays, and then who decides', async () => {
     const mode = await fetch(`${service.url}/api/admin/contract-wallets`, {
       method: 'POST',
       headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },

@@ -80,7 +80,7 @@ test('an event that no endpoint receives is not stored', async () => {
   assert.deepEqual([...(await pool`SELECT type FROM webhook_events`)], [{ type: 'funds.low' }])
 })
 
-test('a choice holds from the next event on: other kinds that wait are sent by hand only', async () => {
+test('a choice applies from the next event on: other kinds that wait are sent by hand only', async () => {
   const [{ url }, b] = receivers()
   await addEndpoint(pool, { url, secrets: [SECRET] }, 'test')
   await addEndpoint(pool, { url: b.url, secrets: [SECRET] }, 'test')

@@ -259,7 +259,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await until('a row in the audit log', async () => (await row()).count > 0 || null)
   },
   'keys.changed': () => done('keys', { label: 'ci', scopes: ['read'] }),
-  'act.proposed': async () => {
+  'action.proposed': async () => {
     await done('second-person', { aboveWei: '0' })
     const answer = await desk.post('terms', { payouts: true })
     assert.equal(answer.status, 202, answer.text)

@@ -41,7 +41,7 @@ export interface Paid {
   wei: bigint
 }
 
-/** What the last rounds paid a node of a tier, oldest first, at most `max` rounds. A round that paid several turns at once counts once. */
+/** What the last rounds paid a node of a tier, oldest first, at most `max` rounds. A round that paid several turns together counts once. */
 export const paidByTier = (rounds: readonly Round[], tierId: string, max: number): Paid[] =>
   rounds
     .flatMap(({ id: round, turns }) => {

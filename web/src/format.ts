@@ -35,7 +35,7 @@ const NO_LIMIT = 2 ** 31
 /** A number that may be a limit of the contract. */
 export const limitFigure = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
 
-/** How many decimals we show at most. The rest is available on demand. */
+/** How many decimals we show at most. More are available on demand. */
 const DECIMALS_MAX = 6
 /** How many digits we show at most. A line on a phone has no room for more, so we drop decimals. */
 const DIGITS_MAX = 14

@@ -9,7 +9,7 @@ import {
 } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
-/** The longest wait that the page does not mention. If the service asks for a longer wait, the page says so. */
+/** The longest wait that the page does not mention. If the service asks for a longer wait, the page shows that. */
 const SILENT_MS = 3_000
 
 export const ledger = createClient({
@@ -34,7 +34,7 @@ export const queries = new QueryClient({
 /** How many rounds the service lists at most. */
 export const ROUNDS_MAX = 200
 
-/** Begins with the answers that the service wrote into the page, so that nothing moves at the first paint. We fetch them again at once. */
+/** Begins with the answers that the service wrote into the page, so that nothing moves at the first paint. We fetch them again immediately. */
 function beginWith(answers: Readonly<Record<string, unknown>>): void {
   const begin = async (key: readonly unknown[], answer: unknown, read: (from: LedgerClient) => Promise<unknown>) => {
     if (!answer) return

@@ -9,10 +9,10 @@ interface Reader {
   provider: EIP1193Provider
 }
 
-/** A wallet that has not said within this time which chain it is on is passed over, in milliseconds. */
+/** A wallet that has not reported within this time which chain it is on is passed over, in milliseconds. */
 const ANSWER_MS = 3_000
 
-/** The wallets of this browser. They announce themselves at once when a page asks (EIP-6963). */
+/** The wallets of this browser. They announce themselves immediately when a page asks (EIP-6963). */
 function collectReaders(): Reader[] {
   const names = new Map<EIP1193Provider, string>()
   const take = (event: Event) => {
@@ -27,13 +27,13 @@ function collectReaders(): Reader[] {
   return [...names].map(([provider, name]) => ({ name, provider }))
 }
 
-/** The first wallet of this browser that is on a chain; null if none says so. */
+/** The first wallet of this browser that is on a chain; null if none reports it. */
 export async function readerOn(chainId: number): Promise<Reader | null> {
   for (const reader of collectReaders()) if (Number(await chainOf(reader)) === chainId) return reader
   return null
 }
 
-/** What a wallet says, in whatever way it fails. */
+/** What a wallet answers, in whatever way it fails. */
 async function chainOf({ provider }: Reader): Promise<unknown> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
   const request = async () => provider.request({ method: 'eth_chainId' })

@@ -11,7 +11,7 @@ export interface VerifiedAllocation {
    * because absence has no proof.
    */
   matches: boolean | null
-  said: Allowlisted
+  reported: Allowlisted
 }
 
 /**
@@ -21,10 +21,10 @@ export interface VerifiedAllocation {
 export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
   const answer = await ledger.getAllowlisted(root, address)
   const isMeant = same(answer.root, root) && same(answer.address, address)
-  if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, said: answer }
-  if (answer.proof === null) return { matches: null, said: answer }
+  if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, reported: answer }
+  if (answer.proof === null) return { matches: null, reported: answer }
   const computedRoot = (answer.proof as Hex[]).reduce(parentOf, leafOf(answer))
-  return { matches: same(computedRoot, root), said: answer }
+  return { matches: same(computedRoot, root), reported: answer }
 }
 
 export interface VerifiedList {
@@ -34,7 +34,7 @@ export interface VerifiedList {
   allocations: ReadonlyMap<string, number>
 }
 
-/** Fetches a published list page by page, and recomputes its root. Of a list that matches you can tell who is not on it. */
+/** Fetches a published list page by page, and recomputes its root. From a list that matches you can see who is not on it. */
 export async function verifyAllowlist(ledger: LedgerClient, root: Hex): Promise<VerifiedList> {
   const entries: AllowlistPage['entries'] = []
   for (let left = 1; left > 0; ) {

@@ -19,7 +19,7 @@ export interface VerifiedVerdict {
   differences: string[]
   /** Names of the fields that your provider does not show, or no provider can. */
   unchecked: string[]
-  said: Payment
+  reported: Payment
 }
 
 export interface VerifiedVerdicts {
@@ -112,11 +112,11 @@ interface Review extends Transfer {
   findings: Findings
 }
 
-async function verifyOne(transfer: Transfer, said: Payment, txHash: Hex): Promise<VerifiedVerdict> {
+async function verifyOne(transfer: Transfer, answer: Payment, txHash: Hex): Promise<VerifiedVerdict> {
   const { sale, receipt, block } = transfer
-  const { verdict } = said
+  const { verdict } = answer
   const findings = new Findings()
-  findings.check('txHash', same(said.txHash, txHash))
+  findings.check('txHash', same(answer.txHash, txHash))
   if (verdict && sale) {
     const { kind, reason, evidence } = verdict
     const at = {
@@ -125,7 +125,7 @@ async function verifyOne(transfer: Transfer, said: Payment, txHash: Hex): Promis
       innerIndex: evidence.innerIndex,
       timeSec: Number(block.timestamp),
     }
-    const review: Review = { ...transfer, sale, payment: said, kind, reason, evidence, at, findings }
+    const review: Review = { ...transfer, sale, payment: answer, kind, reason, evidence, at, findings }
     checkTransfer(review)
     await checkTerms(review)
   }
@@ -133,7 +133,8 @@ async function verifyOne(transfer: Transfer, said: Payment, txHash: Hex): Promis
   const unchecked = [...findings.unchecked].filter((field) => !findings.differences.has(field))
   const isPublic = Boolean(verdict)
   const isWhole = isPublic && sale !== null && unchecked.length === 0
-  return { matches: differences.length > 0 ? false : isWhole || null, isPublic, differences, unchecked, said }
+  const matches = differences.length > 0 ? false : isWhole || null
+  return { matches, isPublic, differences, unchecked, reported: answer }
 }
 
 /** Compares a payment with its transaction. Who made an inner transfer, and of how much, only a trace can show. */
@@ -238,10 +239,10 @@ async function checkList(
   const isListed = allowlist === null || isBelow([used], allocation)
   findings.check('reason', isListed === (kind === 'accepted'))
   if (allowlist === null || payment.from === null) return
-  const { matches, said } = await verifyAllowlisted(ledger, allowlist as Hex, payment.from)
+  const { matches, reported } = await verifyAllowlisted(ledger, allowlist as Hex, payment.from)
   findings.check(
     'allocation',
-    said.allocation === allocation && (matches ?? (await isAbsent(ledger, allowlist as Hex, payment.from))),
+    reported.allocation === allocation && (matches ?? (await isAbsent(ledger, allowlist as Hex, payment.from))),
   )
 }
 

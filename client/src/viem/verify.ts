@@ -9,12 +9,12 @@ import { addsUp, areApart, isAt, type RecomputedTurn, recomputeTurn, singlesOf }
 
 export type { ChainClient, VerifyOptions } from './place.ts'
 
-export interface Verified<Said, Chain> {
+export interface Verified<Reported, Chain> {
   /** True if the chain agrees; null if the service reports that it could not read the chain itself. */
   matches: boolean | null
   /** Names of the fields that differ, and those of the place and the time of the service's reading that differ. */
   differences: string[]
-  said: Said
+  reported: Reported
   chain: Chain
   /** The block that we read: the same as the service, if the provider still has its state. */
   blockNumber: bigint
@@ -110,8 +110,8 @@ export async function verifyCover(
     return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
   const { value, blockNumber, isOld, isInTime } = await readAt(chain, cover, read, options)
-  if (cover.blockNumber === null)
-    return { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, said: cover, chain: value, blockNumber }
+  const unread = { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, reported: cover }
+  if (cover.blockNumber === null) return { ...unread, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
   const comparison = compareFields(cover, value, blockNumber, [...fields])
   const ofTime = [...(isOld ? ['blockNumber'] : []), ...(isInTime ? [] : ['checkedAt'])]
@@ -312,14 +312,14 @@ async function findRound(ledger: LedgerClient, id: number): Promise<Distribution
   return match
 }
 
-function compareFields<Said extends object, Chain extends object>(
-  answer: Said,
+function compareFields<Reported extends object, Chain extends object>(
+  answer: Reported,
   chain: Chain,
   blockNumber: bigint,
-  fields: (keyof Said & keyof Chain & string)[],
-): Verified<Said, Chain> {
+  fields: (keyof Reported & keyof Chain & string)[],
+): Verified<Reported, Chain> {
   const differences = fields.filter((field) => (answer[field] as unknown) !== chain[field])
-  return { matches: differences.length === 0, differences, said: answer, chain, blockNumber }
+  return { matches: differences.length === 0, differences, reported: answer, chain, blockNumber }
 }
 
 /** A change of an interval, as viem parses its log. */

@@ -94,7 +94,7 @@ async function firstUnproven(parts: readonly ProvenPart[], blocks: readonly Prov
   return null
 }
 
-/** Why no provider's answer proves a part of a block; null if one does, or if a provider that proves no accounts says nothing false about them. */
+/** Why no provider's answer proves a part of a block; null if one does, or if a provider that proves no accounts reports nothing false about them. */
 async function whyUnproven(part: ProvenPart, blocks: readonly ProviderBlock[]): Promise<string | null> {
   let why: string | null = null
   for (const one of blocks) {

@@ -162,7 +162,7 @@ interface Sight {
   logsByBlock: ReadonlyMap<Hash, WireLog[]> | null
   /** True for our own accounts, whose tips do not count as market tips. Null if we do not need the block's fees. */
   isOurs: ((address: unknown) => boolean) | null
-  /** Says whether the block's header must be proven. */
+  /** True if the block's header must be proven. */
   soundness: Soundness
 }
 
@@ -191,7 +191,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   return { header: head, fees, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
-/** A transaction at its place in a block. Within its block, it need not say where it is. */
+/** A transaction at its place in a block. Within its block, it need not name its place. */
 function placeTransaction(entry: unknown, { number, hash }: WireHeader, index: number): WireTransaction {
   const tx = transaction(entry)
   if ((tx.index !== -1 && tx.index !== index) || (tx.blockHash ?? hash) !== hash)

@@ -28,7 +28,7 @@ export function mayAct(addresses: WatchedAddresses, tx: WireTransaction): boolea
   return isOwn(addresses, tx) || (wallets.some(({ wallet }) => wallet === tx.to) && tx.valueWei >= leastWei)
 }
 
-/** True if a transaction is one of ours, or a call to the factory. The ledger acts on it at once, whereas a payment can wait for a second provider. */
+/** True if a transaction is one of ours, or a call to the factory. The ledger acts on it immediately, whereas a payment can wait for a second provider. */
 export function isOwn({ factory, wallets, signers }: WatchedAddresses, { from, to }: WireTransaction): boolean {
   return to === factory || signers.includes(from) || wallets.some(({ wallet }) => wallet === from)
 }
@@ -76,7 +76,7 @@ export async function proveActing(
   )
 }
 
-/** True if two providers say the same about a block's time, on which prices and terms depend. */
+/** True if two providers report the same about a block's time, on which prices and terms depend. */
 async function isTimeAgreed(soundness: Soundness, block: Fields, number: number): Promise<boolean> {
   // A header that recomputes proves it.
   if (mustProve(soundness)) return true
@@ -120,7 +120,7 @@ async function provenOf(
   return proven
 }
 
-/** Throws a ProofFault if any transaction of the block was signed by another account than it says. */
+/** Throws a ProofFault if any transaction of the block was signed by another account than it names. */
 async function checkSenders(soundness: Soundness, transactions: readonly Fields[], number: number): Promise<void> {
   const pause = breath()
   for (const raw of transactions) {

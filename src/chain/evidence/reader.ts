@@ -1,5 +1,5 @@
 // The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never serve a head or a block from a cache (acting on a
-// stale one could cost money), and never guess. Null means "not there" only if the port says so; every other failure is a ChainFault.
+// stale one could cost money), and never guess. Null means "not there" only if the port promises it; every other failure is a ChainFault.
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
@@ -239,7 +239,7 @@ async function asMined(tx: TransactionView | null, blockAt: ChainReader['block']
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-  // Chains without finality return null or some error. If the provider is just overloaded or failing, its answer says nothing about the chain.
+  // Chains without finality return null or some error. If the provider is just overloaded or failing, its answer shows nothing about the chain.
   if (!reply.ok && !mayPass(reply.error)) return null
   const answer = resultOf('eth_getBlockByNumber', reply)
   if (answer == null) return null

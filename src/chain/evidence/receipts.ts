@@ -106,7 +106,7 @@ function hasOthers(receiptList: readonly unknown[] | null, proven: readonly unkn
   return (receiptList ?? []).map(keyOf).some((key) => key !== null && !keys.has(key))
 }
 
-/** Reads all receipts of a block at once. Null if the provider has no list of them. */
+/** Reads all receipts of a block in one call. Null if the provider has no list of them. */
 function createListRead(rpc: RpcReads): (header: WireHeader) => Promise<unknown[] | null> {
   let muteUntil = 0
   return async ({ hash }) => {
@@ -172,7 +172,7 @@ export interface Outcomes {
   proofOf: (entry: WireLog) => Proof
 }
 
-/** What a provider says of a receipt, for comparison with what others say. */
+/** What a provider reports of a receipt, for comparison with what others report. */
 const statementOf = (receipt: SeenReceipt, isOwn: boolean) => ({
   hash: receipt.txHash,
   blockNumber: receipt.blockNumber,

@@ -145,7 +145,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
 
 type ByAll = <Name extends ViewName>(at: number | 'latest', name: Name) => Promise<ViewResult<Name>[]>
 
-/** What every provider answers. The contract refuses what is wrong, so we try a yes of any provider, and a no counts only if all say it. */
+/** What every provider answers. The contract refuses what is wrong, so we try a yes of any provider, and a no counts only if all agree on it. */
 async function viewFromAll<Name extends ViewName>(
   rpc: Rpc,
   factory: Address,

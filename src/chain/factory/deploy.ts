@@ -1,4 +1,4 @@
-// Deploys the contracts. No pass may use this file. It has a key only while a command runs, and each function sends only what its name says.
+// Deploys the contracts. No pass may use this file. It has a key only while a command runs, and each function sends only what it is named for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'

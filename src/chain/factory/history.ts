@@ -1,5 +1,5 @@
-// Where a provider says that a node's events and a cohort's credits are, and the mints of a transaction. It must never leave out a part. If a provider
-// rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it says where to look.
+// Where a provider reports that a node's events and a cohort's credits are, and the mints of a transaction. It must never leave out a part. If a provider
+// rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it only shows where to look.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { LogPlace, NodeHistory } from '../../ports/contract.ts'
 import { ChainFault } from '../../ports/faults.ts'

@@ -40,7 +40,7 @@ export interface ReadingsOptions {
   distributor: Address | null
   /** A monotonic clock, in milliseconds. */
   clock?: () => number
-  /** A clock in milliseconds since 1970, used only to say when a read was made. */
+  /** A clock in milliseconds since 1970, used only to show when a read was made. */
   wallClock?: () => number
   /** The time limit of one read. Tests that are not about timing set a longer one. */
   budgetMs?: number

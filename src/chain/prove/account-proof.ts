@@ -1,5 +1,5 @@
 // Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block. A proof is a path of trie nodes: each node names the next one
-// by digest (yellow paper, appendix D). This file returns only what the root commits to, and ignores everything else that the provider says. This is
+// by digest (yellow paper, appendix D). This file returns only what the root commits to, and ignores everything else that the provider reports. This is
 // our own code, because the maintained library (@ethereumjs/mpt) is a complete trie under MPL-2.0 with five dependencies. test/chain/prove checks it
 // with a real node's proofs, test/chain/fuzz with forged ones.
 import { fromRlp, keccak256, toRlp } from 'viem/utils'

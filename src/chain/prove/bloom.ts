@@ -1,5 +1,5 @@
 // Checks with a block's logs bloom whether the factory may have logged something: "certainly not" or "perhaps". It can never prove that there is a
-// log, because the bloom of a full block says "perhaps" to almost everything.
+// log, because the bloom of a full block answers "perhaps" to almost everything.
 import { hexToBytes } from 'viem/utils'
 import { keccak } from './items.ts'
 

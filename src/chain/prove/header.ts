@@ -184,7 +184,7 @@ const addedOf = (value: unknown, what: string): Item =>
 
 /**
  * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then
- * proves the block's own receipts. In the forms of other chains no hash covers the field, so there it says nothing.
+ * proves the block's own receipts. In the forms of other chains no hash covers the field, so there it shows nothing.
  */
 export function settlesOthers(block: Fields): boolean {
   if (!has(block, 'settledHeight') || !has(block, 'extDataHash')) return false

@@ -54,7 +54,7 @@ function sharedDigits(entries: readonly Entry[], depth: number): number {
 }
 
 /**
- * Digits packed into bytes. The flag in front says whether there is an odd number of digits, and whether they end at a leaf (yellow paper, appendix
+ * Digits packed into bytes. The flag in front shows whether there is an odd number of digits, and whether they end at a leaf (yellow paper, appendix
  * C).
  */
 function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {

@@ -4,7 +4,7 @@ import type { RpcError } from '../../ports/faults.ts'
 import { isLimit } from './provider.ts'
 
 /**
- * What clients say about a state that they have pruned: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned",
+ * What clients answer about a state that they have pruned: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned",
  * "proof window"), Nethermind ("No state available"), Besu ("World state unavailable"), anvil ("block height is 9 but requested was 2"), EIP-4444,
  * and hosted providers whose plan has no old states ("archive").
  */
@@ -16,7 +16,7 @@ const GONE_CODE = 4444
 export const isGone = ({ code, message }: RpcError): boolean => code === GONE_CODE || GONE.test(message)
 
 const INTERNAL_ERROR = -32_603
-/** What providers say about a tag or a method that they do not support. */
+/** What providers answer about a tag or a method that they do not support. */
 const UNKNOWN = /finali|unknown|not found|support|invalid/i
 
 /** True if an error may be temporary. It then does not show that the provider lacks the tag or method. */

@@ -1,4 +1,4 @@
-// Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so we go to another provider. If none knows better,
+// Decides of what kind a method's result is. A result of another kind, such as null, is no answer, so we go to another provider. If none knows better,
 // the caller gets the first answer, and decides what it means.
 import { ChainFault } from '../../ports/faults.ts'
 import type { RpcCall } from './provider.ts'

@@ -265,7 +265,7 @@ function reasonOf(error: unknown): string {
   return codeOf(error) ?? error.message
 }
 
-/** The fault if the status alone decides, whatever the body says. */
+/** The fault if the status alone decides, whatever the body contains. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
   return statusCode === 413 ? new RpcFault('batch', `${host}: HTTP 413, request too large`) : null

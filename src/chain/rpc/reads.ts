@@ -142,7 +142,7 @@ async function ask<T>(
 const isWorth = (call: Pick<RpcCall, 'method' | 'isPlausible'>, reply: RpcReply) =>
   reply.ok && isPossible(call, reply.result)
 
-/** What a node says about a block that it does not have yet. */
+/** What a node answers about a block that it does not have yet. */
 const LAGS = /header not found|(unknown|no such) block|block .{0,80}not found/i
 
 /** True if the node that answered may just lack a new block, or had an internal error, so that the same provider may answer rightly next. */

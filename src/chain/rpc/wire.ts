@@ -217,12 +217,12 @@ export function receipt(value: unknown, gasPrice?: unknown) {
     txHash: hash32(entry.transactionHash, 'receipt transaction hash'),
     blockHash: hash32(entry.blockHash, 'receipt block hash'),
     blockNumber: count(entry.blockNumber, 'receipt block number'),
-    /** Null if the receipt does not say. */
+    /** Null if the receipt does not have it. */
     from: entry.from == null ? null : address20(entry.from, 'receipt sender'),
     to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
-    /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
+    /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not have it. */
     feeWei: price == null ? null : amount(gasUsed * quantity(price, 'effective gas price') + besideWei, 'fee'),
     /** What of it is not for gas. */
     besideWei,
@@ -238,7 +238,7 @@ export function receiptLogs(value: unknown, contract: Address): WireLog[] {
   const { logs, ...place } = fields<'logs'>(value, 'receipt')
   return list(logs === null ? [] : logs, 'receipt logs').flatMap((entry, index) => {
     const ownFields = Object.entries(fields<'address'>(entry, 'log')).filter(([, part]) => part != null)
-    // What a log does not say of its place, its receipt does.
+    // What a log lacks of its place, its receipt has.
     const one: Record<string, unknown> = { ...place, logIndex: toQuantity(index), ...Object.fromEntries(ownFields) }
     return String(one.address).toLowerCase() === contract ? [log(one)] : []
   })

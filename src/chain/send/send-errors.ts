@@ -94,7 +94,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
 
 /** The kind of a rejection; `unknown` if the text is not listed. */
 export function classifySendError(error: RpcError): SendKind {
-  // We cannot tell whether an overloaded provider processed the transaction: perhaps it did, and could not say so.
+  // We cannot tell whether an overloaded provider processed the transaction: perhaps it did, and could not answer.
   if (isLimit(error) && !/gas limit/i.test(error.message)) return 'unknown'
   return CODES.get(error.code) ?? kindOfText(error.message)
 }
@@ -111,7 +111,7 @@ function kindOfText(message: string): SendKind {
 /** Texts that mean that a call needs more gas than a transaction or a block may have. */
 const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
-/** Why an estimate failed, if not by a revert. Null if the error says nothing about the call. */
+/** Why an estimate failed, if not by a revert. Null if the error does not concern the call. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
   const kind = classifySendError(error)
   if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind

@@ -62,7 +62,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
     async estimate(call) {
       const first = await estimateBy(rpc, { self, factory }, call)
       if (first.kind === 'ok' || !canAgree(rpc)) return first
-      // The contract refuses what is wrong, so one provider's yes is tried, and a no counts only if all say it.
+      // The contract refuses what is wrong, so we try a yes of any provider, and a no counts only if all agree on it.
       const others = await ofEach(rpc, (one) => estimateBy(one, { self, factory }, call))
       return others.find((one) => one?.kind === 'ok') ?? first
     },
@@ -151,7 +151,7 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   return { kind: 'ok', gas: gasLimit < gasMax ? gasLimit : gasMax }
 }
 
-/** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower and the provider tells it. */
+/** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower and the provider reports it. */
 function gasMaxIn(latest: RpcReply): bigint {
   const { gasLimit }: { gasLimit?: unknown } = Object(latest.ok ? latest.result : null)
   const limit = isOfKind('eth_estimateGas', gasLimit) ? quantity(gasLimit, 'gas limit') : TX_GAS_MAX

@@ -1,4 +1,4 @@
-// The command `node-ledger restore`: restores a backup into an empty database, and compares the two. Says what the restored ledger cannot know.
+// The command `node-ledger restore`: restores a backup into an empty database, and compares the two. Prints what the restored ledger cannot know.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'

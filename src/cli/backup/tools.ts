@@ -60,7 +60,7 @@ export async function runTool(
   const password = url === null ? '' : passwordIn(url)
   // `new URL` does not support several hosts.
   const plainUrl = url?.replace(/^(\w+:\/\/[^@/?#:]*):[^@/?#]*@/, '$1@')
-  // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is not a setting of ours.
+  // biome-ignore lint/style/noProcessEnv: PATH lists where the programs are; it is not a setting of ours.
   const env = { PATH: process.env.PATH ?? '', ...(password && { PGPASSWORD: password }) }
   const child = spawn(program, [...(plainUrl === undefined ? [] : [`--dbname=${plainUrl}`]), ...args], {
     env,

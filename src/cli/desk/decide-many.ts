@@ -1,5 +1,5 @@
 // The command `payments decide`: one decision about many held payments, chosen by a filter or a file. We decide each payment on its own, with its own
-// row in the audit log. So after an interruption, just run it again; it finds the rest.
+// row in the audit log. So after an interruption, just run it again; it finds those that are left.
 import { createReadStream } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import { readCsv } from '../../lib/csv.ts'
@@ -45,7 +45,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment matches.')
       return EXIT.done
     }
-    // Looked up for the whole file at once, because two parts of the file may name the same payment.
+    // Looked up once for the whole file, because two parts of the file may name the same payment.
     const rows = await findRows(deps.pool, names.map(namedAs))
     const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
     const outcomesOf = async (isDry: boolean) => {

@@ -12,7 +12,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
         ? `${changed ? 'Entered. ' : ''}${outcome}`
         : `Entered. ${outcome}\nThe contract's owner must send this; until then turns are owed and wait:\n${outline(next)}`,
   },
-  'terms take-back': {
+  'terms cancel': {
     first: async (parts: EveryPart) => ({ fromTime: (await listTerms(parts)).terms.at(-1)?.fromTime ?? 0 }),
   },
 }

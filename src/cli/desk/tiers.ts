@@ -21,7 +21,7 @@ export const more = (): Command[] => [
     command: 'tiers on-sale',
     summary: 'put a tier on sale again',
     fixed: { onSale: true },
-    leavesOut: ['graceSec', 'atOnce'],
+    leavesOut: ['graceSec', 'immediately'],
     examples: ['tiers on-sale plus --yes'],
     asks: 'Put it on sale?',
   }),

@@ -1,5 +1,5 @@
 // Gathers what `node-ledger init` needs: from the call, the environment, an earlier run, and the user. It tries provider and database before anything
-// else. At a terminal it asks again for what is wrong, and keeps each answer at once; without one, it reports every mistake together.
+// else. At a terminal it asks again for what is wrong, and keeps each answer immediately; without one, it reports every mistake together.
 import { readFileSync } from 'node:fs'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import type { Address } from '../../domain/units.ts'

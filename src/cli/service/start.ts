@@ -15,11 +15,11 @@ import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { readableLine } from '../log-line.ts'
 
-/** If stopping takes longer than this, the process exits at once, because a supervisor would kill it anyway. */
+/** If stopping takes longer than this, the process exits immediately, because a supervisor would kill it anyway. */
 const STOP_MS = 30_000
 type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 
-/** How long we wait for the lock. A service whose launcher was killed notices at once, and usually stops within this time. */
+/** How long we wait for the lock. A service whose launcher was killed notices immediately, and usually stops within this time. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
 /** After this time a service has compiled everything that it needs at start. */

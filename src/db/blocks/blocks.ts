@@ -20,7 +20,7 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
 }
 
 /**
- * Sets a cursor if there is none. In that case there is no row to lock. If several transactions store the first blocks at once, all but one wait
+ * Sets a cursor if there is none. In that case there is no row to lock. If several transactions store the first blocks at the same time, all but one wait
  * here.
  * @returns false if another transaction has set the cursor.
  */

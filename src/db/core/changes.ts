@@ -17,7 +17,7 @@ export interface LedgerNotifications {
   close(): Promise<void>
 }
 
-/** Starts to listen on a direct connection; returns at once. `live` turns true once it listens. */
+/** Starts to listen on a direct connection; returns immediately. `live` turns true once it listens. */
 export function listenForChanges(directUrl: string, log: Log): LedgerNotifications {
   const listeners: (() => void)[] = []
   const notify = () => {

@@ -1,5 +1,5 @@
 // What a database error means, by its code: PostgreSQL's, the driver's or Node's. There is one table, so the service, the commands and the doctor all
-// say the same about an error. An error without a row is our own bug.
+// judge an error alike. An error without a row is our own bug.
 import { codeOf } from '../../lib/errors.ts'
 
 /**
@@ -69,11 +69,11 @@ const UNREACHED = [
   ...['EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
 ]
 
-/** What an error says about the database; null if it says nothing about it. */
+/** What an error means for the database; null if it does not concern it. */
 export function databaseFault(error: unknown): DatabaseFault | null {
   const code = codeOf(error)
   if (code === null) return null
-  // A missing socket counts; a missing file says nothing about the database.
+  // A missing socket counts; a missing file has nothing to do with the database.
   const isUnreached =
     code === 'ENOENT' ? (error as NodeJS.ErrnoException).syscall === 'connect' : UNREACHED.includes(code)
   if (isUnreached) return { kind: 'away', says: `cannot be reached (${code})`, remedy: UP }

@@ -20,7 +20,7 @@ export const advisoryLock =
   <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
     withLock(directUrl, name, body)
 
-/** Runs `body` while holding the lock; returns null at once if another session holds it. `signal` aborts if the lock's connection is lost. */
+/** Runs `body` while holding the lock; returns null immediately if another session holds it. `signal` aborts if the lock's connection is lost. */
 export async function withLock<T>(
   directUrl: string,
   name: LockName,

@@ -1,5 +1,5 @@
 // Brings a database to the schema that this code needs. Migrations only go forward. Each file runs once, in one transaction, under an advisory lock,
-// so several instances may start at once. Refuses a file that changed after it ran.
+// so several instances may start together. Refuses a file that changed after it ran.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { codeOf, KnownError, messageOf } from '../../lib/errors.ts'

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { within } from '../../lib/deadline.ts'
 import { connect, type Sql } from './sql.ts'
 
-/** Advisory locks of trials. The second number is random, because several instances may start at once. */
+/** Advisory locks of trials. The second number is random, because several instances may start together. */
 const TRIAL = 7_340_012
 /** Far more than an answer takes. A pooler without a second server connection lets us wait for longer. */
 const TRIAL_MS = 5_000

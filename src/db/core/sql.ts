@@ -192,7 +192,7 @@ function renewing(open: () => Pool): Pool {
   })
 }
 
-/** True if the error says that the row already exists in that table. */
+/** True if the error means that the row already exists in that table. */
 export function isDuplicate(error: unknown, table: string): boolean {
   return codeOf(error) === '23505' && (error as { table_name?: unknown }).table_name === table
 }

@@ -6,7 +6,7 @@ import { type Audited, eventOf } from '../../domain/webhooks/kinds.ts'
 import { toJson } from '../../lib/json.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** The columns of the ledger's one row that are read and written by name. The schema says what each means. */
+/** The columns of the ledger's one row that are read and written by name. The schema explains each. */
 interface LedgerState {
   paused: boolean
   second_person_wei: bigint | null

@@ -174,8 +174,8 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   const transfers = await sql<{ node_id: number }[]>`
     DELETE FROM node_transfers WHERE block_number > ${height} RETURNING node_id`
   await sql`
-    WITH taken_back AS (DELETE FROM expulsions WHERE block_number > ${height} RETURNING *)
-    UPDATE nodes n SET cohort = t.cohort FROM taken_back t WHERE t.node_id = n.node_id`
+    WITH undone AS (DELETE FROM expulsions WHERE block_number > ${height} RETURNING *)
+    UPDATE nodes n SET cohort = t.cohort FROM undone t WHERE t.node_id = n.node_id`
   const deletion = await sql`DELETE FROM nodes WHERE block_number > ${height}`
   await sql`
     UPDATE nodes n SET owner = (

@@ -1,6 +1,6 @@
 // What backs a payment, in the API's words. A payment proven by its block's hash is `linked` until the chain itself has confirmed that hash. That
 // happens when the contract executes one of our transactions bound to that block or a later one, or when two providers call such a block final.
-// Without a usable guard the contract confirms no hash, so such a payment is `believed`, then `agreed`. What a single trace or a person says is
+// Without a usable guard the contract confirms no hash, so such a payment is `believed`, then `agreed`. What a single trace or a person states is
 // `believed`.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'

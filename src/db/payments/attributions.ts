@@ -19,7 +19,7 @@ export interface Part {
   from: Address
   valueWei: bigint
   /** The transaction's trace or, if no provider has it, only the operator's word. */
-  proof: 'trace' | 'word'
+  proof: 'trace' | 'stated'
 }
 
 /** A residue in a block. */
@@ -63,7 +63,7 @@ async function remember(
   { part, by, isRest }: { part: Part; by: string; isRest: boolean },
 ): Promise<void> {
   const { ref, txHash, txIndex, innerIndex, from, valueWei, proof } = part
-  // An earlier attribution of the rest no longer applies.
+  // An earlier attribution of what is left no longer applies.
   if (isRest) await sql`DELETE FROM attributions WHERE residue_ref = ${residue.ref} AND is_rest AND ref <> ${ref}`
   await sql`
     INSERT INTO attributions (ref, residue_ref, is_rest, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
@@ -85,7 +85,7 @@ async function readValue(sql: Sql, paymentId: number): Promise<bigint | null> {
 
 /**
  * Applies the operator's attributions to a residue that is in a block (again). Its parts become separate payments again, with their earlier
- * decisions, and the rest gets its known payer. A node that is already on chain is assigned to its payment.
+ * decisions, and what is left gets its known payer. A node that is already on chain is assigned to its payment.
  */
 export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<void> {
   const refs = await fileParts(sql, residueRef)
@@ -103,7 +103,7 @@ export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<voi
 }
 
 /**
- * Files the missing parts of a residue as payments in its block, and subtracts their value from it. The rest stays the residue; if nothing is left,
+ * Files the missing parts of a residue as payments in its block, and subtracts their value from it. What is left stays the residue; if nothing is left,
  * the residue is gone. @returns the refs of those parts.
  */
 async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {

@@ -68,7 +68,7 @@ export interface WaitingPayments {
   oldestAt: string
 }
 
-/** We count at most this many rows. A larger number would tell the operator nothing more. */
+/** We count at most this many rows. A larger number would be of no more use to the operator. */
 export const WAITING_COUNT_MAX = 10_000
 
 /** Payments that wait for a pass or the operator, by state and reason. Counts the oldest `WAITING_COUNT_MAX` held payments, and as many others. */

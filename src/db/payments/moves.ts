@@ -1,4 +1,4 @@
-// Moves payments from state to state: the only SQL that changes `payments.state`. domain/transitions.ts says which moves are allowed. Each statement
+// Moves payments from state to state: the only SQL that changes `payments.state`. domain/transitions.ts lists which moves are allowed. Each statement
 // compares the state, so a payment in a different state is left alone. Callers hold the locks.
 import type { Evidence } from '../../domain/judgement.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'

@@ -83,7 +83,7 @@ export interface HeldPayment {
 /**
  * Payments in blocks before a time that are held for a reason, or whose refund is prepared after that. Leaves out refunds that a file pays, unless
  * asked for them `again`. What no earlier act has prepared or filed comes first, then the oldest, so that each act gets further. What an act always
- * refuses comes last, so that it never hides the rest.
+ * refuses comes last, so that it never hides the others.
  */
 export async function readHeldBefore(
   sql: Sql,
@@ -183,7 +183,7 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 
 /**
  * Withdraws the verdict that a payment is about to be refunded. @returns that verdict's evidence, which records the former state, or null; and the
- * operator's last decision that still stands, or null.
+ * operator's last decision that is still in force, or null.
  */
 export async function withdrawRefunding(
   sql: Sql,

@@ -1,5 +1,5 @@
 // What referral codes earn. A payment's code is the first in its calldata that was registered and open at its block, unless the code's payee is the
-// payer. The code earns once the payment has its node; a refund takes that back. What is due is what was earned, minus what was taken back and what
+// payer. The code earns once the payment has its node; a refund reverses that. What is due is what was earned, minus what was reversed and what
 // was paid. A code may let its commissions wait after the mint. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
@@ -39,12 +39,12 @@ const earning = (source: string, { block, txHash }: { block: string; txHash: str
 const COLUMNS =
   'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block, ripe_at, proof'
 
-/** One row for each commission earned, taken back or paid, in the block of that. `proof` is the evidence of the mint and the amount. */
+/** One row for each commission earned, reversed or paid, in the block of that. `proof` is the evidence of the mint and the amount. */
 const booksOf = (only: Extent) => `
   SELECT 'earned' AS kind, ${COLUMNS}
     FROM (${earning('payments p', { block: 'p.block_number', txHash: 'p.tx_hash' }, only)}) e
   UNION ALL
-  SELECT 'takenBack', ${COLUMNS}
+  SELECT 'reversed', ${COLUMNS}
     FROM (${earning('refunds f JOIN payments p ON p.ref = f.payment_ref', { block: 'f.block_number', txHash: 'f.tx_hash' }, only)}) e
   UNION ALL
   SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL, NULL, NULL
@@ -54,20 +54,20 @@ const booksOf = (only: Extent) => `
 export const COMMISSIONS = booksOf(ALL)
 const OWN_COMMISSIONS = booksOf(OF_PAYEE)
 
-/** The figures of a code and a payee in a period: how many payments became nodes, what they earned, and what was taken back and paid. */
+/** The figures of a code and a payee in a period: how many payments became nodes, what they earned, and what was reversed and paid. */
 export interface CommissionLine {
   code: string
   payee: Address
   count: number
   valueWei: bigint
   earnedWei: bigint
-  takenBackWei: bigint
+  reversedWei: bigint
   paidWei: bigint
 }
 
 const LINE = `code, payee, count(*) FILTER (WHERE kind = 'earned') AS count,
   coalesce(sum(value_wei) FILTER (WHERE kind = 'earned'), 0)::numeric AS "valueWei", coalesce(sum(wei) FILTER (WHERE kind = 'earned'), 0) AS "earnedWei",
-  coalesce(sum(wei) FILTER (WHERE kind = 'takenBack'), 0) AS "takenBackWei", coalesce(sum(wei) FILTER (WHERE kind = 'paid'), 0) AS "paidWei"`
+  coalesce(sum(wei) FILTER (WHERE kind = 'reversed'), 0) AS "reversedWei", coalesce(sum(wei) FILTER (WHERE kind = 'paid'), 0) AS "paidWei"`
 
 export async function readCommissions(
   sql: Sql,
@@ -80,11 +80,11 @@ export async function readCommissions(
 
 /** The figures of a code and a payee in the whole ledger, with what is due. */
 export interface DueCommission extends CommissionLine {
-  /** How much of what was earned and not taken back rests on mints that are not final. */
+  /** How much of what was earned and not reversed rests on mints that are not final. */
   notFinalWei: bigint
-  /** How much of the rest still waits for its code's time. */
+  /** How much of what is left still waits for its code's time. */
   waitingWei: bigint
-  /** How much of the rest only one provider reports. It is due only if we believe it. */
+  /** How much of what is left only one provider reports. It is due only if we believe it. */
   believedWei: bigint
   /** Negative if we have paid more than has been earned so far. Later commissions offset it. */
   dueWei: bigint
@@ -117,7 +117,7 @@ const filesOf = (sql: Sql) => sql`(
   WHERE files > paid)`
 
 /**
- * Only earnings of nodes minted up to a final block are due. What was taken back or paid counts from any block. What only one provider reports is not
+ * Only earnings of nodes minted up to a final block are due. What was reversed or paid counts from any block. What only one provider reports is not
  * due, unless we believe it, nor is what waits; but what was already paid for these is no debt of the payee's.
  * With a `payee`, only the lines of that payee for its own codes.
  */
@@ -131,8 +131,8 @@ export async function readDueCommissions(
     sql`coalesce(sum(CASE kind WHEN 'earned' THEN wei ELSE -wei END) FILTER (WHERE ${which}), 0)`
   return await sql<DueCommission[]>`
     ${payee === null ? sql`` : ownCodes}
-    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "takenBackWei" - "paidWei" - "notFinalWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
-        least("earnedWei" - "takenBackWei" - "paidWei", 0)) AS "dueWei"
+    SELECT l.*, "filedWei", "fileMadeAt", greatest("earnedWei" - "reversedWei" - "paidWei" - "notFinalWei" - "waitingWei" - CASE WHEN ${trustsOne} THEN 0 ELSE "believedWei" END,
+        least("earnedWei" - "reversedWei" - "paidWei", 0)) AS "dueWei"
     FROM (SELECT ${sql.unsafe(LINE)}, ${left(sql`minted_block > ${final}`)} AS "notFinalWei",
         ${left(sql`minted_block <= ${final} AND ripe_at > now`)} AS "waitingWei",
         ${left(sql`minted_block <= ${final} AND ripe_at <= now AND proof = 'believed'`)} AS "believedWei"

@@ -109,7 +109,7 @@ const withdrawals: ExportForm = {
     FROM withdrawals w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.id`,
 }
 
-/** Refunds by the operator that the chain proved. `assurance` says what backs the payment's sender. */
+/** Refunds by the operator that the chain proved. `assurance` shows what backs the payment's sender. */
 const refunds: ExportForm = {
   columns: columns(
     'paymentRef paymentTxHash refundTxHash from to valueWei blockNumber recordedAt recordedBy innerIndex assurance',
@@ -149,10 +149,10 @@ const outflows: ExportForm = {
     FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
 }
 
-/** What codes earned, took back and were paid, each in the block where it happened. `assurance` says what backs the mint. */
+/** What codes earned, had reversed and were paid, each in the block where it happened. `assurance` shows what backs the mint. */
 const commissions: ExportForm = {
   columns: columns('kind code payee commissionWei valueWei commissionBps paymentTxHash txHash blockNumber assurance'),
-  totals: ['earned', 'takenBack', 'paid'].map((kind) => ({
+  totals: ['earned', 'reversed', 'paid'].map((kind) => ({
     name: `${kind}Wei`,
     column: 'commissionWei',
     only: { column: 'kind', is: kind },

@@ -54,7 +54,7 @@ export interface PeriodTotals {
   rounds: number
   credits: number
   creditedWei: bigint
-  /** The part of the credits that came with the rounds' own transactions. The rest was the contract's surplus. */
+  /** The part of the credits that came with the rounds' own transactions. The other credits came from the contract's surplus. */
   treasuryWei: bigint
   withdrawals: number
   withdrawnWei: bigint

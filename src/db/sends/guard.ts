@@ -1,4 +1,4 @@
-// Whether mints and rounds carry the fork guard. Once used, it is always used. A provider may say at a later start that the chain does not support
+// Whether mints and rounds carry the fork guard. Once used, it is always used. A provider may report at a later start that the chain does not support
 // it, but that may be a lie. Only the operator can revoke it.
 import type { Fragment, Sql } from '../core/sql.ts'
 import { writeState } from '../core/state.ts'

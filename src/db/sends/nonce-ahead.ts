@@ -5,7 +5,7 @@ import { clearFinding, readFinding, writeFinding } from '../core/troubles.ts'
 
 export interface NonceAhead {
   /** The nonce that the providers report, and the lowest that no followed block has used. */
-  said: number
+  reported: number
   known: number
   sinceBlock: number
   /** Set by the operator: the providers' nonce is right, and the next run adopts it. */

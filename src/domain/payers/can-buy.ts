@@ -1,4 +1,4 @@
-// Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
+// Checks, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
 // payment that is otherwise in order, so no rule is written twice. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../judgement.ts'
 import type { PaymentPosition } from '../sale/position.ts'
@@ -94,7 +94,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     },
     {
       check: 'holding',
-      // If the holding could not be read, the check is undecided, whatever the tier's rule says, because nothing was paid yet.
+      // If the holding could not be read, the check is undecided, whatever the tier's rule is, because nothing was paid yet.
       passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
       token: tier.holdingToken,
       requiredWei: tier.holdingWei,
@@ -126,7 +126,7 @@ export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Pass
   return wouldPass(facts, { ...standing, payer })
 }
 
-/** A closing applies at once, because only a buyer with an earlier quote may pay in its grace period. */
+/** A closing applies immediately, because only a buyer with an earlier quote may pay in its grace period. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { opensAt, closesAt, opensAfter, opened } = facts.tier
   const { sold, reserved, most, now } = facts

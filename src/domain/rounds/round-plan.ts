@@ -106,7 +106,7 @@ function totalled(credits: PlannedCredit[]): Pick<RoundPlan, 'credits' | 'totalW
 
 const firstDue = ({ turns, pendingDue }: DueCohort) => turns[0]?.due ?? pendingDue
 
-/** The leading turns whose amounts are known. The rest wait, because turns are paid in order. */
+/** The leading turns whose amounts are known. Later turns wait, because turns are paid in order. */
 function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   const unknown = turns.findIndex((turn) => turn.amountWei === null)
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
@@ -156,7 +156,7 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 
 /**
  * The first half of a plan, for when the whole exceeds the chain's transaction limit or the signer account's ether. Takes half of the plan's cohorts
- * or, if there is only one, about half of its turns, as the bounds allow. The rest stays due. Null if nothing smaller exists.
+ * or, if there is only one, about half of its turns, as the bounds allow. The other half stays due. Null if nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits

@@ -1,4 +1,4 @@
-// The order of the chain: where a payment stands. Places of tiers are taken in this order, and steps of a ladder open behind a place. Pure.
+// The order of the chain: the place of a payment. Places of tiers are taken in this order, and steps of a ladder open behind a place. Pure.
 
 /** A payment's position. A payment may return in another block, so this is no identity. */
 export interface PaymentPosition {

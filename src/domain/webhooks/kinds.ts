@@ -1,5 +1,5 @@
 // The table of events: each kind's words for a person, the console page for handling it, whether a person must act, and the rows of the audit log
-// that trigger it. docs/RUNBOOK.md says under the kind's name what to do; the service serves it as /runbook.html. A kind without rows reports the
+// that trigger it. docs/RUNBOOK.md explains under the kind's name what to do; the service serves it as /runbook.html. A kind without rows reports the
 // ledger's facts, through triggers (migrations/0001_schema.sql).
 
 export interface Kind {
@@ -10,7 +10,7 @@ export interface Kind {
   place: string | ((data: Data) => string)
   /** Actions of the audit log. Each row with such an action is an event, written in the row's transaction. */
   acts?: readonly string[]
-  /** What the event shows of the row; by default who did what to what. The row itself has the rest, for those who may read it. */
+  /** What the event shows of the row; by default who did what to what. The row itself has everything, for those who may read it. */
   data?: (row: Audited) => Data
 }
 /** A row of the audit log. */
@@ -123,7 +123,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'terms.changed': {
     words: 'The credit terms were changed',
     place: '/console/terms',
-    acts: ['termsEntered', 'termsTakenBack'],
+    acts: ['termsEntered', 'termsCancelled'],
   },
   'tiers.changed': {
     words: 'A tier was changed, or a change was planned or cancelled',
@@ -159,7 +159,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'wallet.changed': {
     words: 'The payments wallet was changed',
     place: '/console/wallets',
-    acts: ['walletChanged', 'walletTakenBack', 'walletClosed'],
+    acts: ['walletChanged', 'walletCancelled', 'walletClosed'],
   },
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
@@ -201,7 +201,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     place: AUDIT,
     acts: ['wrongAdminKeys', 'passkeyCopied'],
   },
-  'act.proposed': { words: 'An action waits for a second person', place: '/console/proposals', acts: ['proposed'] },
+  'action.proposed': { words: 'An action waits for a second person', place: '/console/proposals', acts: ['proposed'] },
   'keys.changed': {
     words: 'An admin key or a passkey was made or revoked',
     place: '/console/keys',

@@ -12,7 +12,7 @@ const CHATS: Readonly<Record<string, string>> = {
 
 /** Kinds that tell a person they no longer need to act. */
 const ENDS = ['passes.resumed', 'signer.restored']
-/** What we mail unless the URL lists kinds: events that need a person, and events that say the need is over. */
+/** What we mail unless the URL lists kinds: events that need a person, and events that report that the need is over. */
 const MAILED: readonly string[] = Object.entries(KINDS).flatMap(([type, { asks }]) =>
   asks || ENDS.includes(type) ? [type] : [],
 )

@@ -91,7 +91,7 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer |
   })
 }
 
-/** Reads and discards the rest of a refused body, because closing at once would reset the connection before the caller reads the refusal. */
+/** Reads and discards what is left of a refused body, because closing immediately would reset the connection before the caller reads the refusal. */
 function drainRefused(request: IncomingMessage): void {
   let size = 0
   request.on('data', (chunk: Buffer) => {

@@ -111,7 +111,7 @@ export class Connections {
   }
 
   /**
-   * Closes a connection whose further bytes cannot be a request. It first waits until all complete requests are answered. It closes at once if there
+   * Closes a connection whose further bytes cannot be a request. It first waits until all complete requests are answered. It closes immediately if there
    * are none, or if the request being answered is itself incomplete.
    */
   leave(socket: Socket, hangUp: () => void): void {

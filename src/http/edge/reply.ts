@@ -27,7 +27,7 @@ export const securityHeaders = (production: boolean): SecurityHeaders =>
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
 const PRIVATE_NO_STORE = 'private, no-store'
-/** The system accepts smaller bodies at once, so they need no timer. */
+/** The system accepts smaller bodies immediately, so they need no timer. */
 const LARGE_BYTES = 64 * 1024
 /** How long sending a large body may take: a minute, plus one second for each 4 KB. */
 const SEND_BYTES_PER_MS_MIN = 4
@@ -115,7 +115,7 @@ export class Reply {
     })
   }
 
-  /** Sends an open-ended stream. The answer is counted at its start, because its duration says nothing about the service. */
+  /** Sends an open-ended stream. The answer is counted at its start, because its duration reveals nothing about the service. */
   sendLasting(status: number, stream: Readable): void {
     this.#writeHead(status)
     this.#sending.onSent(this, status)
@@ -183,7 +183,7 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
 }
 
 function sendEvents(reply: Reply, stream: Readable): void {
-  // The second header makes nginx forward each event at once.
+  // The second header makes nginx forward each event immediately.
   reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no').sendLasting(200, stream)
 }
 

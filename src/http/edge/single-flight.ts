@@ -1,12 +1,12 @@
 // Limits concurrency for an expensive call. Identical requests share one result. The others wait in a bounded queue, in which each caller gets only a
-// few places. Some results are kept briefly, so that we do not at once look again for something that was just missing.
+// few places. Some results are kept briefly, so that we do not immediately look again for something that was just missing.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache } from '../../lib/cache.ts'
 import { Crowded, Semaphore } from '../../lib/semaphore.ts'
 
 /** How many results are kept. The least recently used is evicted first. */
 const KEPT_MAX = 10_000
-/** How long a request waits before its second and last try for a place in the queue. Most calls are shorter, so many people at once get in. */
+/** How long a request waits before its second and last try for a place in the queue. Most calls are shorter, so most of a crowd gets in. */
 const SECOND_TRY_MS = 500
 
 export interface SingleFlightOptions<T> {

@@ -17,9 +17,9 @@ export interface Watched {
 
 /** The state of the watched objects as events. The last event names all objects. */
 export interface WatchedState {
-  /** A digest of what all events tell. */
+  /** A digest of what all events contain. */
   readonly id: string
-  /** The events by subject, in sending order. An event that tells nothing new is not sent again. */
+  /** The events by subject, in sending order. An event with nothing new is not sent again. */
   readonly events: ReadonlyMap<string, { readonly text: string; readonly tells: string }>
   readonly current: string
 }
@@ -75,7 +75,7 @@ export class EventStream extends Readable {
     if (this.#isWanted) this.#isWanted = this.push(HEARTBEAT)
   }
 
-  /** Ends the stream after what it has already sent, and says so. */
+  /** Ends the stream after what it has already sent, and reports that. */
   finish(): void {
     if (this.#hasEnded || this.destroyed) return
     this.#hasEnded = true

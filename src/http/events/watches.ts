@@ -12,9 +12,9 @@ const STREAMS_MAX = 1_000
 const GATHER_MS = 100
 /** The pause after a failed read. */
 const RETRY_MS = 1_000
-/** How many reads run at once; other requests need the pool too. */
+/** How many reads run at a time; other requests need the pool too. */
 const READS_MAX = 3
-/** How long we wait for a caller to take the rest of an ending stream. */
+/** How long we wait for a caller to take the last bytes of an ending stream. */
 const END_MS = 1_000
 /** We ask a caller over the limit to wait this long. */
 const RETRY_AFTER_SEC = 30
@@ -183,7 +183,7 @@ export class Watches {
       return state
     } catch (fault) {
       topic.isStale = true
-      // The read may have been a new stream's. The other streams of the topic still wait for what it would have told.
+      // The read may have been a new stream's. The other streams of the topic still wait for what it would have brought.
       this.#readSoon(RETRY_MS)
       throw fault
     }

@@ -146,7 +146,7 @@ function rangeOf({ credit }: ShownTier): string | null {
   return least === most ? (least ?? null) : filled(shop.fromTo, { least, most })
 }
 
-/** Who sells. In development a sale without a name says which setting names it. */
+/** Who sells. In development a sale without a name shows which setting names it. */
 function sellerIn(facts: ShopFacts | null): string {
   if (facts === null) return ''
   const { brand, embedded, paymentAddress } = facts.deployment

@@ -1,4 +1,4 @@
-// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds as the contract itself reports them. It answers while the
+// GET /api/cron/health: the state of the credit pass, due nodes, and the contract's funds as the contract itself reports them. It answers while the
 // database does, and names no signer account.
 import { readHealth } from '../../db/reads/public-api.ts'
 import { isStale } from '../../domain/health.ts'

@@ -38,7 +38,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** The quote for a tier; if none is named, for the default one, else the first on sale. A refusal that says why there is none now. */
+/** The quote for a tier; if none is named, for the default one, else the first on sale. A refusal with the reason if there is none now. */
 export async function readQuoteNow(
   sql: Sql,
   requestedTier: string | null,
@@ -65,7 +65,7 @@ export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'oper
   return doTracesCount(deps) ? modeAt(await readModes(sql), block) : 'hold'
 }
 
-/** True if we may believe what traces say about senders. */
+/** True if we may believe what traces show about senders. */
 export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean =>
   tracesCount(operator.chain, operator.rules)
 

@@ -40,9 +40,9 @@ function totalsOf(nodes: readonly NodeRow[]): object {
 }
 
 /** A code without any sale. */
-const NOTHING = { count: 0, valueWei: 0n, earnedWei: 0n, takenBackWei: 0n, paidWei: 0n, waitingWei: 0n, dueWei: 0n }
+const NOTHING = { count: 0, valueWei: 0n, earnedWei: 0n, reversedWei: 0n, paidWei: 0n, waitingWei: 0n, dueWei: 0n }
 
-/** GET /api/me/referrals: the codes that pay the signed-in wallet, with what they sold, earned and were paid. It says nothing about buyers. */
+/** GET /api/me/referrals: the codes that pay the signed-in wallet, with what they sold, earned and were paid. It reveals nothing about buyers. */
 export const meReferrals = ({ queryReplica }: Tools): Route => ({
   path: '/api/me/referrals',
   methods: ['GET'],
@@ -61,7 +61,7 @@ async function readOwn(sql: Sql, wallet: Address) {
   const lines = await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, trustsOne: true, payee: wallet })
   return codes.map((of) => {
     const line = lines.find(({ code }) => code === of.code) ?? NOTHING
-    const { count, valueWei, earnedWei, takenBackWei, paidWei, waitingWei, dueWei } = line
-    return { ...of, count, valueWei, earnedWei, takenBackWei, paidWei, waitingWei, dueWei }
+    const { count, valueWei, earnedWei, reversedWei, paidWei, waitingWei, dueWei } = line
+    return { ...of, count, valueWei, earnedWei, reversedWei, paidWei, waitingWei, dueWei }
   })
 }

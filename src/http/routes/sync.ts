@@ -1,5 +1,5 @@
 // POST /api/nodes/sync: "my node is on chain, record it". We read the owner from the chain: first from the mint's log, then from the contract's
-// current state. What the caller says about ownership does not count. It writes only through the follower.
+// current state. What the caller claims about ownership does not count. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
@@ -11,7 +11,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** How long an answer may take; after that, 503. Like a claim, a sync takes at most 12 s once it starts; the rest is for its wait in the queue. */
+/** How long an answer may take; after that, 503. Like a claim, a sync takes at most 12 s once it starts; the other time is for its wait in the queue. */
 const DEADLINE_MS = 20_000
 
 export const sync = (tools: Tools): Route => ({

@@ -1,4 +1,4 @@
-// GET /.well-known/node-ledger.json: what a wallet page or a client needs to find the rest.
+// GET /.well-known/node-ledger.json: what a wallet page or a client needs to find everything else.
 import { mayPass } from '../../db/core/faults.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { Overdue } from '../../lib/deadline.ts'

@@ -4,7 +4,7 @@
 import { readSurveyedTo } from '../../db/blocks/surveyed.ts'
 import type { Sql } from '../../db/core/sql.ts'
 
-/** How many rows we fetch at once from each ledger. */
+/** How many rows we fetch at a time from each ledger. */
 const FETCH = 1_000
 /** How many differing rows of each table we list. */
 const EXAMPLES_MAX = 5

@@ -44,7 +44,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** How many rows and how many pages of a list we copy at once. */
+/** How many rows and how many pages of a list we copy at a time. */
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
 /** SQL: the conditions that cut `count` rows into pieces of about `size`, by the remainders of a number that each row has. */

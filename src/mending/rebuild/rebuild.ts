@@ -45,7 +45,7 @@ const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 type RebuildRules = FollowRules & FinalityRules & TrustRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
-/** A rebuild cannot begin or continue. The message says what to do. */
+/** A rebuild cannot begin or continue. The message explains what to do. */
 class RebuildError extends KnownError {
   override readonly name = 'RebuildError'
 
@@ -103,7 +103,7 @@ async function begin(pool: Pool): Promise<void> {
   await writeState(pool, 'rebuilding', true)
 }
 
-/** What to say about the blocks that we did not read. */
+/** What to report about the blocks that we did not read. */
 const SURVEYED_BY = {
   two: 'blocks that we did not read: proven against headers that two providers return',
   one: 'blocks that we did not read: as one provider reports them',
@@ -167,7 +167,7 @@ async function auditThoroughly(
 }
 
 /**
- * Holds payments that have no node, up to the cursor's block or to where the old ledger held them, whichever is later. Judges the rest, then releases
+ * Holds payments that have no node, up to the cursor's block or to where the old ledger held them, whichever is later. Judges the others, then releases
  * the ledger for use.
  */
 async function finish(ctx: RebuildContext, facts: ChainFacts, old: Sql | null): Promise<Omit<Rebuilt, 'comparison'>> {

@@ -1,5 +1,5 @@
 // Finds the payers of value that came by inner calls: the operator names the transactions, and the provider's traces prove who paid. This way the
-// operator can split a residue of several payers' money, transfer by transfer; the rest stays a residue. Once its payer is known, a payment can be
+// operator can split a residue of several payers' money, transfer by transfer; what is left stays a residue. Once its payer is known, a payment can be
 // released like any other, but only to that payer.
 import { innerRef } from '../../chain/digest.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
@@ -24,7 +24,7 @@ import {
 } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
 import * as field from '../input.ts'
-import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
+import { isOwnBlock, type MinedTransaction, readMined, refuseReorg } from './mined.ts'
 import { lockHeld, PAYMENT } from './payments.ts'
 
 /** How many transfers one act takes out of a residue at most. Each transaction costs a trace. */
@@ -40,8 +40,8 @@ export interface AttributedPart {
   from: string
   valueWei: bigint
   ref: string
-  /** `word`: no provider could trace the transaction, so we have only the operator's word for who sent it. */
-  proof: 'trace' | 'word'
+  /** `stated`: no provider could trace the transaction, so we have only the operator's word for who sent it. */
+  proof: 'trace' | 'stated'
   status: string
   /** The node's id on the chain; null if there is no node. */
   nodeId: string | null
@@ -114,7 +114,7 @@ becomes the payer. If you give only a transaction, it must have brought the whol
 })
 
 function partInWords({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
-  const by = proof === 'word' ? ', by your statement only' : ''
+  const by = proof === 'stated' ? ', by your statement only' : ''
   const came = `Payment ${id}: ${inEther(valueWei)} ETH came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
   if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Do not pay it back.`
   return `${came} It is still held: release, refund or dismiss it.`
@@ -135,7 +135,7 @@ async function attribute(
   return inTransaction(deps.pool, async (sql) => {
     // We lock the cursor before the payment's row, as the follower does, so that we file no part in a block that a reorganisation is removing.
     await readCursor(sql, { lock: true })
-    for (const { tx } of traces.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
+    for (const { tx } of traces.values()) if ((await isOwnBlock(sql, tx)) === false) return refuseReorg('transaction')
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
     const parts = await chooseParts(sql, payment, { named: names, traced: traces, isAlone })
@@ -223,7 +223,7 @@ async function chooseParts(
     const reply = transfers === null ? byWord(one, wallet, isTaken) : byTrace(transfer, transfers, isTaken)
     if (isOperatorRefusal(reply)) return reply
     const { index: innerIndex, from: payer, valueWei } = reply
-    const proof = transfers === null ? 'word' : 'trace'
+    const proof = transfers === null ? 'stated' : 'trace'
     parts.push({ txHash: one.txHash, txIndex: tx.txIndex, innerIndex, from: payer, valueWei, proof })
   }
   const sumWei = parts.reduce((total, { valueWei }) => total + valueWei, 0n)

@@ -1,5 +1,5 @@
-// Decides about held payments without asking the chain: releases a payment in a tier, dismisses a payment, or dismisses all dust at once. It locks
-// the payment's row, so if two people decide at once, the second is refused.
+// Decides about held payments without asking the chain: releases a payment in a tier, dismisses a payment, or dismisses all dust. It locks
+// the payment's row, so if two people decide at the same time, the second is refused.
 import { inTransaction, inUndoneTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { readNodesOfRefs } from '../../db/nodes/grants.ts'

@@ -28,7 +28,7 @@ export const paidBackInWords = ({ id, looksRefundedBy }: LooksRefunded): string[
 
 /** A warning for an act after which a payment may become a node, in a list; empty if no file pays it back. */
 export const filedInWords = ({ fileMadeAt }: { fileMadeAt: string | null }): string[] =>
-  fileMadeAt === null ? [] : [`A file made at ${fileMadeAt} pays it back: go on only if it was never sent.`]
+  fileMadeAt === null ? [] : [`A file made at ${fileMadeAt} pays it back: continue only if it was never sent.`]
 
 type Sum = readonly { readonly valueWei: bigint | null }[]
 const sumOf = (payments: Sum) => payments.reduce((wei, { valueWei }) => wei + (valueWei ?? 0n), 0n)

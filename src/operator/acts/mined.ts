@@ -16,7 +16,7 @@ export interface MinedTransaction extends MinedView {
 const whoSaw = ({ chain }: ChainRead) =>
   chain.providers.length > 1 ? 'two providers agree on' : 'the provider has seen'
 
-/** Reads a mined transaction; `what` is what the operator says it is. Throws a ChainFault if we cannot reach the chain. */
+/** Reads a mined transaction; `what` is what the operator calls it. Throws a ChainFault if we cannot reach the chain. */
 export async function readMined(
   deps: ChainRead,
   what: string,
@@ -25,7 +25,7 @@ export async function readMined(
   const tx = await deps.chain.minedTransaction(txHash)
   if (!tx) return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
   const { to } = tx
-  if ((await deps.chain.block(tx.blockNumber))?.hash !== tx.blockHash) return takenBack(what)
+  if ((await deps.chain.block(tx.blockNumber))?.hash !== tx.blockHash) return refuseReorg(what)
   if (!tx.succeeded) return refuseAct('invalid', `The ${what} failed on chain: it paid nothing.`)
   if (to === null) return refuseAct('invalid', `The ${what} creates a contract, so it is no transfer.`)
   return { ...tx, to }
@@ -41,5 +41,5 @@ export async function isOwnBlock(sql: Sql, { blockNumber, blockHash }: MinedTran
 }
 
 /** Refuses a transaction whose block is not the chain's, or not the ledger's. */
-export const takenBack = (what: string) =>
+export const refuseReorg = (what: string) =>
   refuseAct('notYet', `The block of the ${what} is being reorganised: try again shortly.`)

@@ -60,7 +60,7 @@ const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
   mintedTwice:
     'Unless the provider was wrong, the passes will halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   unproven:
-    'Unless the provider was wrong, or a newer version can prove such blocks, the passes will halt again. "node-ledger evidence set agreed" goes on without proof.',
+    'Unless the provider was wrong, or a newer version can prove such blocks, the passes will halt again. "node-ledger evidence set agreed" continues without proof.',
   pastFinalized: 'The passes then follow the current chain, and undo what is no longer on it.',
 }
 

@@ -46,7 +46,7 @@ type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRu
 
 /** A wallet, and its state at the followed block. `grace`: it has been replaced, but a payment to it is still a sale. */
 export interface WalletView extends WalletRow {
-  state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
+  state: 'planned' | 'inForce' | 'grace' | 'old' | 'closed'
 }
 
 /** The wallets, as of the followed block. */
@@ -68,7 +68,7 @@ async function readWallets(pool: Pool): Promise<WalletView[]> {
   const stateOf = (row: WalletRow, index: number) => {
     if (row.closedBlock !== null) return 'closed'
     if (index === place) return 'inForce'
-    if (index > place) return 'toCome'
+    if (index > place) return 'planned'
     return isOldWallet(rows, row.wallet, at) ? 'old' : 'grace'
   }
   return rows.map((row, index) => ({ ...row, state: stateOf(row, index) }))
@@ -173,17 +173,17 @@ async function lockKnown(sql: Sql, wallet: Address) {
   return ownRow ? { wallets, known: ownRow, cursor } : refuseAct('notFound', 'Not a payments wallet of this ledger.')
 }
 
-/** A wallet can be taken back only before any buyer has seen it. */
-export const takeBackWallet = defineGuardedAct({
-  path: 'payment-wallets/take-back',
+/** A change can be cancelled only before any buyer has seen it. */
+export const cancelWallet = defineGuardedAct({
+  path: 'payment-wallets/cancel',
   scope: 'terms',
-  command: 'wallets take-back',
+  command: 'wallets cancel',
   summary: 'cancel the latest change of the payments wallet, unless it has taken effect or the new wallet was paid',
-  examples: ['wallets take-back <new-address> --reason "a slip" --yes'],
+  examples: ['wallets cancel <new-address> --reason "a slip" --yes'],
   args: ['address'],
   fields: ONE,
   asks: 'Cancel this change?',
-  proposedAs: 'takeBackWallet',
+  proposedAs: 'cancelWallet',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { address: wallet }) => {
     const state = await lockKnown(sql, wallet)
@@ -197,10 +197,10 @@ export const takeBackWallet = defineGuardedAct({
       return refuseAct('conflict', 'Buyers already see it: set another wallet instead.')
     if (!(await deleteWallet(sql, last)))
       return refuseAct('conflict', 'It has received a transfer, which stays in the books: set another wallet instead.')
-    record({ action: 'walletTakenBack', subject: wallet, before: last, after: { inForce: inForce.wallet } })
-    return { takenBack: wallet, inForce: inForce.wallet }
+    record({ action: 'walletCancelled', subject: wallet, before: last, after: { inForce: inForce.wallet } })
+    return { cancelled: wallet, inForce: inForce.wallet }
   },
-  preview: ({ takenBack, inForce }) => `Buyers do not change to ${takenBack}. They keep paying to ${inForce}.`,
+  preview: ({ cancelled, inForce }) => `Buyers do not change to ${cancelled}. They keep paying to ${inForce}.`,
   says: ({ inForce }) => `Cancelled. Buyers keep paying to ${inForce}.`,
 })
 

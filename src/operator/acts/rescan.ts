@@ -18,7 +18,7 @@ import * as field from '../input.ts'
 
 type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
-/** How many blocks we read at once. */
+/** How many blocks we read at a time. */
 const RANGE_MAX = 200
 /** A scan that takes longer than this stops and reports where to continue, because requests have a deadline of their own. */
 const BUDGET_MS = 15_000

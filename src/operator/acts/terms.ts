@@ -35,7 +35,7 @@ const INTERVAL_MAX_SEC = 365 * 86_400
 
 /** An entry, and whether it is in force at the requested block time. */
 export interface TermsView extends TermsRow {
-  state: 'past' | 'inForce' | 'toCome'
+  state: 'past' | 'inForce' | 'planned'
 }
 
 /** All entries, and what the contract's owner has to do so that the contract agrees with them. */
@@ -58,7 +58,7 @@ export const listTerms = defineReading({
     const now = cursor?.time ?? 0
     const inForce = termsAt(rows, now)
     const stateOf = ({ fromTime }: TermsRow) =>
-      fromTime > now ? 'toCome' : fromTime === inForce?.fromTime ? 'inForce' : 'past'
+      fromTime > now ? 'planned' : fromTime === inForce?.fromTime ? 'inForce' : 'past'
     return {
       terms: rows.map((row) => ({ ...row, state: stateOf(row) })),
       windows,
@@ -160,13 +160,13 @@ const ownersPart = ({ ownersTransaction: next }: TermsProposal): string[] =>
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
   `From ${fromTime === 0 ? 'the beginning' : timeInWords(fromTime, Date.now() / 1000)}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
 
-export const takeBackTerms = defineGuardedAct({
-  path: 'terms/take-back',
+export const cancelTerms = defineGuardedAct({
+  path: 'terms/cancel',
   scope: 'terms',
-  command: 'terms take-back',
+  command: 'terms cancel',
   summary: 'cancel the latest credit terms before they take effect',
   details: "You can cancel terms that switch payouts off until the contract's owner has set a window for them.",
-  examples: ['terms take-back --reason "a slip" --yes'],
+  examples: ['terms cancel --reason "a slip" --yes'],
   // The command has no such field, because it withdraws the latest entry, which it has shown.
   leavesOut: ['fromTime'],
   fields: {
@@ -175,7 +175,7 @@ export const takeBackTerms = defineGuardedAct({
   },
   onChain: true,
   asks: 'Cancel this entry?',
-  proposedAs: 'takeBackTerms',
+  proposedAs: 'cancelTerms',
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { fromTime }, { chain }: TermsContext) => {
     await lockTerms(sql)
@@ -194,12 +194,12 @@ export const takeBackTerms = defineGuardedAct({
         `It has been in force since block time ${last.fromTime}: enter other terms from a later time.`,
       )
     await deleteTerms(sql, last.fromTime)
-    record({ action: 'termsTakenBack', before: last, after: former })
-    return { takenBack: last }
+    record({ action: 'termsCancelled', before: last, after: former })
+    return { cancelled: last }
   },
-  preview: async ({ takenBack }, _request, sql) => {
+  preview: async ({ cancelled }, _request, sql) => {
     const stays = (await readCreditTerms(sql)).at(-1)
-    return [`To cancel: ${entryInWords(takenBack)}`, ...(stays ? [`What stays: ${entryInWords(stays)}`] : [])]
+    return [`To cancel: ${entryInWords(cancelled)}`, ...(stays ? [`What stays: ${entryInWords(stays)}`] : [])]
   },
   says: 'Cancelled. The earlier terms stay in force.',
 })

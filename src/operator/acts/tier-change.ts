@@ -78,7 +78,7 @@ export const nowSec = () => Date.now() / 1000
 
 type Timed = Pick<TierVersion, 'tierId' | 'version' | 'fromTime'>
 
-/** Why a change does not fit at its time: its field, and a sentence, or the rest of one that begins with the field's name. `plans`: the planned changes that fit. */
+/** Why a change does not fit at its time: its field, and a sentence; some sentences begin with the field's name, which is left out here. `plans`: the planned changes that fit. */
 export function whyUnfit(
   why: Unfit,
   plans: readonly Timed[],

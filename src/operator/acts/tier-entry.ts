@@ -91,7 +91,7 @@ export interface TierProposal {
   dryRun: boolean
 }
 
-/** The default grace period of the next version: the grace period of the last version that did not end its predecessor at once. */
+/** The default grace period of the next version: the grace period of the last version that did not end its predecessor immediately. */
 export const nextGraceSec = (
   versions: readonly Pick<TierRow, 'graceSec'>[],
   { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
@@ -239,7 +239,7 @@ function nextOf(
   const ofTier = rows.filter((row) => row.tierId === tierId)
   // A former change may have asked a provider that is ahead of ours, or the chain has gone back since. The later change still counts, after all others.
   const time = fromTime ?? Math.max(now + 1, ...rows.map((row) => row.fromTime))
-  const fitting = toCome(rows, plans, time).filter((one) => one.tierId === tierId)
+  const fitting = plannedAfter(rows, plans, time).filter((one) => one.tierId === tierId)
   const inOrder = [...ofTier, ...fitting].sort(byEffect)
   const before = inOrder.at(-1) ?? null
   const graceSec = proposal.graceSec ?? nextGraceSec(inOrder.length > 0 ? (inOrder as TierRow[]) : rows, rules)
@@ -250,7 +250,7 @@ function nextOf(
 
 const versionsOf = (fit: Changes<TierRow>['fit']) => fit.map(({ version }) => version)
 
-const toCome = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
+const plannedAfter = (rows: readonly TierRow[], plans: readonly TierPlan[], time: number) =>
   versionsOf(
     readChanges(
       rows,
@@ -261,7 +261,7 @@ const toCome = (rows: readonly TierRow[], plans: readonly TierPlan[], time: numb
 /** Refuses a proposal that does not fit at its own time, or with which a planned change would no longer fit. */
 function refuseUnfit(rows: readonly TierRow[], plans: readonly TierPlan[], next: Next): OperatorRefusal | null {
   const { proposal, terms, time } = next
-  const dueChanges = toCome(rows, plans, time)
+  const dueChanges = plannedAfter(rows, plans, time)
   const earlier = [...rows.filter(({ fromTime }) => fromTime <= time), ...dueChanges]
   const version = { ...terms, fromTime: time }
   const why = refuseVersion(earlier, version)
@@ -329,7 +329,7 @@ async function notesOn({ contract }: FactoryRead, sql: Sql, next: Next): Promise
   ]
 }
 
-/** Terms on sale that begin after their closing sell for the rest of its grace period at most. */
+/** Terms on sale that begin after their closing sell at most until its grace period ends. */
 function noteOnClosing({ proposal, before, terms, time }: Next): string[] {
   const [{ closesAt, onSale }, from] = [terms, Math.max(time, nowSec())]
   if (!onSale || closesAt === null || closesAt > from) return []

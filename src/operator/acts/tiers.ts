@@ -114,7 +114,7 @@ const GRACE = {
       GRACE_SEC_MAX,
     ),
   ),
-  atOnce: field.flag('after a mistake: without a grace period, from the next block on'),
+  immediately: field.flag('after a mistake: without a grace period, from the next block on'),
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 const AHEAD = {
@@ -144,7 +144,7 @@ export const createTier = defineAct({
     'A tier keeps its number on the contract. No two tiers on sale may have the same price, because the amount selects the tier.',
   examples: ['tiers create silver --label Silver --price-wei 30000000000000000 --max-per-wallet 5 --yes'],
   args: ['tierId'],
-  leavesOut: ['onSale', 'graceSec', 'atOnce'],
+  leavesOut: ['onSale', 'graceSec', 'immediately'],
   fields: {
     tierId: { ...TIER_ID, help: 'its permanent id' },
     priceWei: PRICE,
@@ -157,7 +157,7 @@ export const createTier = defineAct({
   },
   onChain: true,
   asks: 'Enter this tier?',
-  change: (changing, { tierId, tierNo, reason: _, graceSec, atOnce, ...terms }, deps: TierContext) =>
+  change: (changing, { tierId, tierNo, reason: _, graceSec, immediately, ...terms }, deps: TierContext) =>
     enterTier(changing, deps, false, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
@@ -185,7 +185,7 @@ export const createTier = defineAct({
         opensAfter: null,
         allowlist: null,
       }
-      const proposal = { tierId, graceSec: atOnce ? 0 : graceSec, fromTime: null, changes: {} }
+      const proposal = { tierId, graceSec: immediately ? 0 : graceSec, fromTime: null, changes: {} }
       return { ...proposal, first: mergeTerms(fresh, namedIn(terms)) }
     }),
   preview: (entered) => {
@@ -238,7 +238,7 @@ function enterVersion(
     tierId,
     reason: _,
     graceSec,
-    atOnce,
+    immediately,
     fromTime,
     dryRun,
     ...terms
@@ -246,7 +246,7 @@ function enterVersion(
     tierId: string
     reason: string | null
     graceSec: number | null
-    atOnce: boolean
+    immediately: boolean
     fromTime: number | null
     dryRun: boolean
   },
@@ -254,7 +254,7 @@ function enterVersion(
 ): Promise<EnteredTier | OperatorRefusal> {
   return enterTier(changing, deps, dryRun, (rows) =>
     rows.some((row) => row.tierId === tierId)
-      ? { tierId, first: null, changes: namedIn(terms), graceSec: atOnce ? 0 : graceSec, fromTime }
+      ? { tierId, first: null, changes: namedIn(terms), graceSec: immediately ? 0 : graceSec, fromTime }
       : refuseAct('notFound', `There is no tier ${tierId}.`),
   )
 }

@@ -15,7 +15,7 @@ import type { BudgetAnswer } from '../../ports/outcomes.ts'
 
 /** Seconds between two checks. That is often enough: we report a low budget a week before it runs out, and a person must refill it. */
 const EVERY_SEC = 300
-/** If fewer nodes than this are left, every pass checks: the rest may be sold before the next check, and then we can mint nothing more. */
+/** If fewer nodes than this are left, every pass checks: they may be sold before the next check, and then we can mint nothing more. */
 const FEW_NODES = 100
 /** For this many blocks after an act of the contract's owner, every pass checks too, because the owner may have set a new budget. */
 const AFTER_ACT_BLOCKS = 25

@@ -49,7 +49,7 @@ export interface Candidate {
 
 /**
  * False if the payment can never become a sale, because its amount was never the price of a tier. Always true for a held payment: it may be waiting
- * for room, or the operator may have released it. And for a failed one: two providers must say so.
+ * for room, or the operator may have released it. And for a failed one: two providers must report it.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || !payment.succeeded || selection.kind !== 'none'

@@ -36,7 +36,7 @@ import { agree } from './prove-released.ts'
 
 type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
 
-/** The most payments that one run reads to judge; the rest wait for the next run. */
+/** The most payments that one run reads to judge; the others wait for the next run. */
 const JUDGED_MAX = 10_000
 /**
  * The most payments judged in one transaction. Each wallet takes a lock, and a small database server has only about 1,300 locks for all its
@@ -200,7 +200,7 @@ async function* judgeInOrder(
   }
 }
 
-/** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that one does not stop the rest. */
+/** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that one does not stop the others. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   if (page.length === 0) return []
   try {

@@ -99,7 +99,7 @@ async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, findi
 }
 
 async function note(ctx: LedgerDb, { sender, cursor }: Account, { ledgerNonces, now }: Ahead): Promise<void> {
-  const detail = { said: now, known: ledgerNonces.followed, sinceBlock: cursor.number, takeOver: false }
+  const detail = { reported: now, known: ledgerNonces.followed, sinceBlock: cursor.number, takeOver: false }
   await inTransaction(ctx.pool, async (sql) => {
     await writeNonceAhead(sql, sender.address, detail)
     await writeAudit(sql, { actor: 'pass', action: 'nonceAhead', subject: sender.address, detail })

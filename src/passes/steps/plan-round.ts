@@ -71,7 +71,7 @@ export interface RoundBasis {
   upTo: number
 }
 
-/** Cohorts, and what says which of their turns are owed. */
+/** Cohorts, and what decides which of their turns are owed. */
 interface Owing {
   cohorts: readonly LedgerCohort[]
   terms: readonly CreditTerms[]

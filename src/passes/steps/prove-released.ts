@@ -42,7 +42,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Paymen
 
 /**
  * Proves who paid, before anything is sent to them.
- * @throws a LeftOutFault if the ledger has rewound, because the payment's block tells something else.
+ * @throws a LeftOutFault if the ledger has rewound, because the payment's block shows something else.
  */
 export async function proveSender(ctx: ProveContext, paymentId: number): Promise<void> {
   const cursor = await readCursor(ctx.pool)

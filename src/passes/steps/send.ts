@@ -1,4 +1,4 @@
-// The only place that makes our transactions: simulate, sign, store, then send. We always send the stored bytes, at once and again after a crash. We
+// The only place that makes our transactions: simulate, sign, store, then send. We always send the stored bytes, immediately and again after a crash. We
 // make a new transaction only if the signer account has no pending one.
 
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'

@@ -186,7 +186,7 @@ test('a sweep and ether for the factory change no storage, and are found by its 
   await stage.chain.rpc('anvil_setCode', [owner, '0x'])
 })
 
-test('if a node lacks a block when we query it by hash, nothing of the range is believed', async () => {
+test('if a node lacks a block when we query it by hash, we reject the range', async () => {
   const { number, hash } = await stage.head()
   await handOver(ONE, OTHER)
   await stage.chain.mine(5)

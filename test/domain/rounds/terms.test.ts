@@ -93,7 +93,7 @@ test('two entries are equal if each of their fields is', () => {
     assert.equal(sameTerms(SOUND, { ...SOUND, [field]: value }), false, field)
 })
 
-test('an entry holds five minutes after the latest block, and later than the entry before it', () => {
+test('an entry applies five minutes after the latest block, and later than the entry before it', () => {
   const from = (fromTime: number) => earliestFrom([{ ...SOUND, fromTime }], 1_000)
   assert.equal(earliestFrom([], 1_000), 1_300)
   assert.deepEqual([from(1_298), from(1_299), from(1_300)], [1_300, 1_300, 1_301])

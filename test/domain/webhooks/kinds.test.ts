@@ -20,13 +20,13 @@ const ACTS: Readonly<Record<string, string>> = {
   'passes.stuck': 'stuck',
   'passes.waiting': 'unsent',
   'passes.resumed': 'resumed haltWithdrawn unstuck sentAgain historiesAgree',
-  'terms.changed': 'termsEntered termsTakenBack',
+  'terms.changed': 'termsEntered termsCancelled',
   'tiers.changed': 'tierCreated tierChanged tierPlanned tierPlanCancelled',
   'referrals.changed': 'referralRegistered',
   'tier.scarce': 'tierNearlySold',
   'tier.sold': 'tierSoldOut',
   'tier.unfit': 'tierUnfit',
-  'wallet.changed': 'walletChanged walletTakenBack walletClosed',
+  'wallet.changed': 'walletChanged walletCancelled walletClosed',
   'signer.down': 'signerDown',
   'signer.restored': 'signerRestored',
   'role.lost': 'roleLost',
@@ -36,7 +36,7 @@ const ACTS: Readonly<Record<string, string>> = {
   'proof.failed': 'proofFailed',
   'guard.refused': 'guardRefused',
   'keys.wrong': 'wrongAdminKeys passkeyCopied',
-  'act.proposed': 'proposed',
+  'action.proposed': 'proposed',
   'keys.changed': 'keyMade keyRevoked keysRevoked passkeyInvited invitationRevoked passkeyMade passkeyRevoked',
   'node.expelled': 'paidNodeExpelled',
   'ledger.restored': 'restored',
@@ -56,7 +56,7 @@ const PLACES: Readonly<Record<string, string>> = {
   'referrals.changed': '/console/referrals',
   'wallet.changed': '/console/wallets',
   'signer.down signer.restored role.lost role.restored fee.capped key.used': '/console/transactions',
-  'act.proposed': '/console/proposals',
+  'action.proposed': '/console/proposals',
   'keys.changed': '/console/keys',
   'ledger.restored': '/console/payments?status=held&reason=recheck',
 }
@@ -81,7 +81,7 @@ test('each row of the audit log is the event of its kind, and no other row is on
     for (const action of acts.split(' '))
       assert.equal(eventOf({ actor: 'pass', action, detail: { drifts: [] } })?.type, type, action)
   }
-  assert.deepEqual(actsOf('terms.changed', 'rounds.paused'), ['termsEntered', 'termsTakenBack', 'paused'])
+  assert.deepEqual(actsOf('terms.changed', 'rounds.paused'), ['termsEntered', 'termsCancelled', 'paused'])
   const others = Object.keys(KINDS).filter((type) => !(type in ACTS))
   assert.deepEqual(others, ['payment.held', 'payment.minted', 'round.credited', 'withdrawal.seen'])
   assert.deepEqual(actsOf(...others, 'no.kind'), [])

@@ -114,9 +114,9 @@ describe('an act that needs a second person', () => {
       [`senders/${denied.address}/remove`, {}],
       [`nodes/${node}/grant`, why],
       ['terms', { maxWei: (ETHER / 1000n).toString() }],
-      ['terms/take-back', { fromTime: 1 }],
+      ['terms/cancel', { fromTime: 1 }],
       ['payment-wallets', { address: wallet }],
-      ['payment-wallets/take-back', { address: wallet }],
+      ['payment-wallets/cancel', { address: wallet }],
       ['payment-wallets/close', { address: wallet }],
       ['second-person', { off: true }],
     ]
@@ -171,7 +171,7 @@ describe('an act that needs a second person', () => {
     assert.equal((await desk.post(`payments/${cheap}/release`, { tierId: 'basic' })).status, 200)
     // A payment with its own tier is released in no other.
     await setRule(null)
-    await desk.post('tiers/basic/sale', { onSale: false, atOnce: true })
+    await desk.post('tiers/basic/sale', { onSale: false, immediately: true })
     await desk.world.settle()
     const own = await held(BASIC, 6)
     assert.deepEqual(await stands(own), ['held', 'saleClosed'])
@@ -253,7 +253,7 @@ describe('with the rule, a second person is needed', () => {
     const { innerTransfers } = world.ctx.chain
     Object.assign(world.ctx.chain, { innerTransfers: async () => null })
     const { proof, restWei } = await confirmed(await proposed(`payments/${id}/attribute`, part(1)))
-    assert.deepEqual([proof, restWei], ['word', (LARGE - BASIC).toString()])
+    assert.deepEqual([proof, restWei], ['stated', (LARGE - BASIC).toString()])
     await proposed(`payments/${id}/attribute`, part(2))
     Object.assign(world.ctx.chain, { innerTransfers })
     const other = await residue(LARGE + 9n)

@@ -58,7 +58,7 @@ describe('admin keys of the ledger', () => {
     desk.service.clock.now += HOLDS_MS
   }
 
-  it('each open what their scope allows, and a sentence tells which scope they lack', async () => {
+  it('each open what their scope allows, and a sentence names the scope that they lack', async () => {
     const keys = new Map<Scope, string>()
     for (const scope of SCOPES) keys.set(scope, (await make(`only-${scope}`, [scope])).key)
     for (const { method, path, scope } of ROUTES)
@@ -71,7 +71,7 @@ describe('admin keys of the ledger', () => {
       ['read', 'GET', 'senders', 200],
       ['decide', 'POST', 'payments/1/release', 404],
       ['prices', 'POST', 'tiers', 400],
-      ['terms', 'POST', 'terms/take-back', 400],
+      ['terms', 'POST', 'terms/cancel', 400],
       ['operate', 'POST', 'pause', 200],
       ['operate', 'POST', 'resume', 200],
     ]
@@ -168,7 +168,7 @@ describe('admin keys of the ledger', () => {
     assert.deepEqual(await ask({ label: 'bot', scopes: ['read'], expires: '1d' }), [200, 'made'], 'it renews its own')
     const above = await desk.post(`keys/${strong.id}/revoke`, {}, by(key))
     assert.equal(above.status, 403)
-    assert.match(above.json.error, /more rights than yours: terms/)
+    assert.match(above.json.error, /more scopes than yours: terms/)
     const own = (await desk.get('keys/self', by(key))).json.id
     assert.equal((await desk.post(`keys/${own}/revoke`, {}, by(key))).status, 200)
   })

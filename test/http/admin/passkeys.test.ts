@@ -210,7 +210,7 @@ describe('passkeys', () => {
 })
 
 describe('at an address without a name', () => {
-  it('passkeys are off, and the answer tells that', async () => {
+  it('passkeys are off, and the answer shows that', async () => {
     const desk = await startDesk({}, { http: { settings: { publicUrl: 'https://192.0.2.7' } } })
     const { json } = await desk.service.get('/api/passkeys')
     assert.equal(json.offered, false)

@@ -210,7 +210,7 @@ describe('a second person', () => {
     assert.equal((await confirm(id)).status, 200)
     const { wallets } = (await desk.get('payment-wallets')).json
     assert.deepEqual([wallets.at(-1).wallet, wallets.at(-1).enteredBy], [wallet, 'ada'])
-    await propose('payment-wallets/take-back', { address: wallet })
+    await propose('payment-wallets/cancel', { address: wallet })
     assert.equal((await desk.post('payment-wallets/close', { address: wallet })).status, 409)
     const { terms } = (await desk.get('terms')).json
     const entered = await propose('terms', { maxWei: (BigInt(terms[0].maxWei) - 1n).toString() })

@@ -161,7 +161,7 @@ describe('a claim', () => {
     ['tooLarge', /^The chain’s providers answer, but/],
     [null, /^The chain’s providers answer, but/],
   ] as const)
-    it(`is 503 if the chain is unreachable or unreliable, and tells which: ${trouble ?? 'a contradiction'}`, async () => {
+    it(`is 503 if the chain is unreachable or unreliable, and shows which: ${trouble ?? 'a contradiction'}`, async () => {
       const fault = trouble ? new RpcFault(trouble, 'https://rpc/KEY') : new ChainFault('https://rpc/KEY')
       found = () => Promise.reject(fault)
       const { status, json } = await claim(hashOf('rpc'))

@@ -138,7 +138,7 @@ describe('events', () => {
     })
   })
 
-  it('tell each state as the ledger has it, and nothing else', async () => {
+  it('show each state as the ledger has it, and nothing else', async () => {
     const buyer = walletOf(70)
     const watched = await stream(service, `payment=${hashOf('told')}`)
     await count(watched, 1)
@@ -323,7 +323,7 @@ describe('those who watch', () => {
     ])
   })
 
-  it('and are told when the service stops, after what they were sent', async () => {
+  it('and end with a notice when the service stops, after their events', async () => {
     const watches = new Watches({ limits, changes: null, monotonicClock: () => 0, log: silentLog })
     const read = async () => ({ payments: [{ txHash: hashOf('stopped') }], nodes: [] })
     const stream = await watches.open(client, { key: 'one', read }, null)

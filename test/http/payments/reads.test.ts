@@ -42,7 +42,7 @@ describe('the reads of payments', () => {
     })
   })
 
-  it('tell whether a late payment still takes a place that becomes free', async () => {
+  it('show whether a late payment still takes a place that becomes free', async () => {
     const late = { state: 'held', reason: 'soldOut', block: 99 }
     await pay('too late', { ...late, tierId: 'basic' })
     await pay('spent', { ...late, reason: 'supplySpent', tierId: 'basic' })
@@ -93,7 +93,7 @@ describe('the reads of payments', () => {
     assert.equal((await service.get('/api/transaction/0x12')).status, 400)
   })
 
-  it('tell a payer on the deny list only that a person looks first', async () => {
+  it('show a payer on the deny list only that a person looks first', async () => {
     await pay('denied', { state: 'held', reason: 'senderDenied' })
     const one = await service.get(`/api/payment/${hashOf('denied')}`)
     const all = await service.get(`/api/payments/${BUYER}`)

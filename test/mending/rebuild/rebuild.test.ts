@@ -8,7 +8,7 @@ import { allowWallet, denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { readTrends } from '../../../src/db/reads/trends.ts'
 import { type Rebuilt, rebuild } from '../../../src/mending/rebuild/rebuild.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
-import { changeWallet, takeBackWallet } from '../../../src/operator/acts/payment-wallets.ts'
+import { cancelWallet, changeWallet } from '../../../src/operator/acts/payment-wallets.ts'
 import { payInside, putForwarder } from '../../support/forwarder.ts'
 import { openDatabase } from '../../support/postgres.ts'
 import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../support/world.ts'
@@ -164,7 +164,7 @@ test('a rebuild follows a wallet that is entered meanwhile from its first block,
           await change(world, { address: world.at(13) })
           await world.chain.mine()
           await world.payments()
-          await takeBackWallet(operatorDeps(world.ctx, world.pool), ADA, { address: world.at(13) })
+          await cancelWallet(operatorDeps(world.ctx, world.pool), ADA, { address: world.at(13) })
           await change(world, { address: world.at(12), stolen: true })
           await world.pay(6, BASIC, world.at(12))
           await world.settle()

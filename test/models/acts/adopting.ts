@@ -65,7 +65,7 @@ export function run(account: Account, { height, atFollowed, latest, proven, isCu
   const told: Result['told'] = []
   if (account.aheadSince === null || account.aheadSince > height) {
     account.aheadSince = height
-    told.push({ action: 'nonceAhead', detail: { said: now, known, sinceBlock: height, takeOver: false } })
+    told.push({ action: 'nonceAhead', detail: { reported: now, known, sinceBlock: height, takeOver: false } })
   }
   const nonce = agreed(atFollowed)
   if (height - account.aheadSince >= WAIT_BLOCKS && nonce !== null && nonce > known && isCurrent) {

@@ -27,7 +27,7 @@ const CURSORS = [{ name: 'follow', ...inBlock(100), block_time: 1_000 }]
 const HEAD = { number: 100, hash: word(100), time: 1_000 }
 const ACTOR = { name: 'ada', requestId: null }
 
-test('of several acts on one window the last one holds, also in one block', async () => {
+test('of several acts on one window the last one counts, also in one block', async () => {
   const act = fc.record({
     window: fc.constantFrom(1, 1, 2),
     from: fc.constantFrom(100, 200),
@@ -296,7 +296,7 @@ const asked = fc.record(
     closesAt: fc.constantFrom(5_000, 5_001, 0),
     onSale: fc.constantFrom(true, false),
     graceSec: fc.constantFrom(900, 1_200),
-    atOnce: fc.boolean(),
+    immediately: fc.boolean(),
   },
   { requiredKeys: [] },
 )
@@ -310,7 +310,7 @@ const change = fc
     ),
   )
   .map(([all, some]) =>
-    Object.fromEntries(Object.entries(all).filter(([name]) => [...some, 'graceSec', 'atOnce'].includes(name))),
+    Object.fromEntries(Object.entries(all).filter(([name]) => [...some, 'graceSec', 'immediately'].includes(name))),
   )
 
 const versionRow = (one: model.Version, n: number, all: unknown[]): Row => ({
@@ -336,7 +336,7 @@ test('only a differing field or an end of its grace period changes a tier', asyn
         typeof value === 'bigint' ? String(value) : value,
       ])
       const isSale =
-        'onSale' in given && Object.keys(given).every((name) => ['onSale', 'graceSec', 'atOnce'].includes(name))
+        'onSale' in given && Object.keys(given).every((name) => ['onSale', 'graceSec', 'immediately'].includes(name))
       const act = isSale ? setOnSale : changeTier
       const deps = { pool: poolWithin(sql), contract, chain, rules }
       const found = await act(deps as never, ACTOR as never, { tierId: 'basic', ...Object.fromEntries(texts) })

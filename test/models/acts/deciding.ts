@@ -74,13 +74,13 @@ export interface Version {
   onSale: boolean
   graceSec: number
 }
-export type Asked = Partial<Omit<Version, 'graceSec'>> & { graceSec?: number; atOnce?: boolean }
+export type Asked = Partial<Omit<Version, 'graceSec'>> & { graceSec?: number; immediately?: boolean }
 
 /** The version that an act enters after these, the last of which is in force; null if it changes nothing. */
-export function entered(versions: Version[], { atOnce, graceSec, ...asked }: Asked): Version | null {
+export function entered(versions: Version[], { immediately, graceSec, ...asked }: Asked): Version | null {
   const before = versions.at(-1) as Version
   const next = { ...before }
-  let isChanged = atOnce === true && before.graceSec > 0
+  let isChanged = immediately === true && before.graceSec > 0
   for (const [name, value] of Object.entries(asked)) {
     // Without a bound is said by 0.
     const wanted = ['supply', 'opensAt', 'closesAt'].includes(name) && value === 0 ? null : value
@@ -89,5 +89,5 @@ export function entered(versions: Version[], { atOnce, graceSec, ...asked }: Ask
   }
   if (!isChanged) return null
   const usual = versions.findLast((one) => one.graceSec > 0)?.graceSec ?? 900
-  return { ...next, graceSec: atOnce ? 0 : (graceSec ?? usual) }
+  return { ...next, graceSec: immediately ? 0 : (graceSec ?? usual) }
 }

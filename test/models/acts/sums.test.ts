@@ -155,7 +155,7 @@ function dueOf(known: Known, transfers: Transfer[]) {
     ...{ mintedBlock: state === 'minted' ? 5 : null, mintedTime: 50, isBelieved: false },
   }))
   const lines = commissionsOf({ versions, payments, transfers }, { after: -1, upTo: 100 })
-  return lines.map(({ earnedWei, takenBackWei, paidWei }) => ({ dueWei: earnedWei - takenBackWei - paidWei }))
+  return lines.map(({ earnedWei, reversedWei, paidWei }) => ({ dueWei: earnedWei - reversedWei - paidWei }))
 }
 
 function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allowed }: Drawn): Rows {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
-import { enterTerms, listTerms, takeBackTerms } from '../../../src/operator/acts/terms.ts'
+import { cancelTerms, enterTerms, listTerms } from '../../../src/operator/acts/terms.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -105,7 +105,7 @@ async function compareAct(sql: Sql, found: object, before: model.Terms[], expect
   const after = typeof expected === 'string' ? before : expected
   assert.deepEqual(await readTerms(sql), after, JSON.stringify(isRefused ? found : null))
   assert.equal(told, typeof expected === 'string' ? expected : 'done')
-  const audit = await sql`SELECT FROM audit WHERE action IN ('termsEntered', 'termsTakenBack')`
+  const audit = await sql`SELECT FROM audit WHERE action IN ('termsEntered', 'termsCancelled')`
   assert.equal(audit.count, after.length === before.length ? 0 : 1, 'in the log')
 }
 
@@ -115,8 +115,8 @@ test('the latest terms are cancelled before they begin, or until a window of tur
     const place = given.isLatest ? -1 : -2
     const fromTime = ledger.terms.at(place)?.fromTime ?? 0
     await tables.within(rowsOf(ledger), async (sql) => {
-      const found = await takeBackTerms.unguarded(depsOf(sql, ledger) as never, ACTOR as never, { fromTime })
-      await compareAct(sql, found, ledger.terms, model.takenBack(ledger, fromTime))
+      const found = await cancelTerms.unguarded(depsOf(sql, ledger) as never, ACTOR as never, { fromTime })
+      await compareAct(sql, found, ledger.terms, model.cancelled(ledger, fromTime))
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })

@@ -1,4 +1,4 @@
-// Entering and taking back credit terms, by docs/ADMIN.md (Terms), the help of terms set and terms take-back and docs/REWARDS.md (what is not owed).
+// Entering and taking back credit terms, by docs/ADMIN.md (Terms), the help of terms set and terms cancel and docs/REWARDS.md (what is not owed).
 //
 // Choices in what the documents leave open:
 // - Terms are in force from their time on, also at a block of just that time.
@@ -36,7 +36,7 @@ export function latestTime({ followed, heads }: Ledger): number | null {
 }
 
 /** The terms after the latest are taken back; or why they are not. */
-export function takenBack(ledger: Ledger, fromTime: number): Terms[] | 'unavailable' | 'conflict' {
+export function cancelled(ledger: Ledger, fromTime: number): Terms[] | 'unavailable' | 'conflict' {
   const now = latestTime(ledger)
   if (now === null) return 'unavailable'
   const { terms, windows } = ledger
@@ -69,9 +69,9 @@ export function entered(
 }
 
 /** The state of each entry at the followed block. */
-export function statesOf({ terms, followed }: Ledger): ('past' | 'inForce' | 'toCome')[] {
+export function statesOf({ terms, followed }: Ledger): ('past' | 'inForce' | 'planned')[] {
   return terms.map(({ fromTime }, n) => {
-    if (fromTime > followed) return 'toCome'
+    if (fromTime > followed) return 'planned'
     const next = terms[n + 1]
     return next !== undefined && next.fromTime <= followed ? 'past' : 'inForce'
   })

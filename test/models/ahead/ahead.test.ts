@@ -77,7 +77,7 @@ test('the walks do every act, and reach every refusal and every reason', () => {
   assert.deepEqual([...reached].filter((one) => !one.endsWith('nothing')).sort(), [...REACHED].sort())
 })
 
-test('blocks that are followed one by one put in force what is read at once', () => {
+test('blocks followed one by one give what one range gives', () => {
   const compare = ({ entered, blocks, ledger }: Walk) => {
     const once = read({ ...ledger, ...entered }, blocks.at(-1)?.time)
     const terms = ({ entry, fromTime, graceSec, terms }: Version) => ({ entry, fromTime, graceSec, terms })

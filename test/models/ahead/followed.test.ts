@@ -169,7 +169,7 @@ async function compareLocks(sql: Sql, all: [Ledger, Told][]): Promise<void> {
   )
 }
 
-test('blocks that are followed, taken back and followed again put in force what is read', async () => {
+test('blocks followed, removed and followed again give what one range gives', async () => {
   const compare = async ({ entered, blocks, ledger }: Walk, fork: number, shift: number) => {
     const start: Ledger = { ...ledger, ...entered, plans: entered.plans.filter(isStorable) }
     const kept = blocks.slice(0, 1 + (fork % blocks.length))

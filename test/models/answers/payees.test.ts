@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
-import { changeWallet, closeBooks, listWallets, takeBackWallet } from '../../../src/operator/acts/payment-wallets.ts'
+import { cancelWallet, changeWallet, closeBooks, listWallets } from '../../../src/operator/acts/payment-wallets.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { plain } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
@@ -43,7 +43,7 @@ const drawn = fc.record({
     { number: 497, time: 5_900 },
     { number: 500, time: 6_000 },
   ),
-  act: fc.constantFrom('change', 'change', 'takeBack', 'takeBack', 'close', 'close'),
+  act: fc.constantFrom('change', 'change', 'cancel', 'cancel', 'close', 'close'),
   which: fc.constantFrom(0, 1, 1, 2, 3, 9),
   stolen: fc.boolean(),
   graceSec: fc.constantFrom(null, null, 600, 7_200),
@@ -76,7 +76,7 @@ const rowsOf = ({ payees, head, earlier }: model.World): Rows => ({
   ),
 })
 
-const ACTS = { change: changeWallet, takeBack: takeBackWallet, close: closeBooks }
+const ACTS = { change: changeWallet, cancel: cancelWallet, close: closeBooks }
 async function carryOut(sql: Sql, { act, stolen, graceSec, reason }: Drawn, address: string) {
   const walletFacts = async () => ({ chainId: 1, minter: null, distributor: null, hasCode: false, isTraceable: true })
   const deps = {
@@ -114,9 +114,9 @@ function expects(world: model.World, given: Drawn, address: string): Expected {
     const answer = model.close(world, address)
     return { answer, told: 'refused' in answer ? null : { action: 'walletClosed', after: answer } }
   }
-  const answer = model.takeBack(world, address)
+  const answer = model.cancel(world, address)
   if ('refused' in answer) return { answer, told: null }
-  return { answer, told: { action: 'walletTakenBack', before: address, after: { inForce: answer.inForce } } }
+  return { answer, told: { action: 'walletCancelled', before: address, after: { inForce: answer.inForce } } }
 }
 
 test('a wallet is changed, cancelled or closed only while that misleads no buyer', async () => {

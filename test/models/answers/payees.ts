@@ -26,7 +26,7 @@ export const states = ({ payees, head }: World) => {
   return payees.map(({ wallet, closedBlock }, n) => {
     if (closedBlock !== null) return 'closed'
     if (n === quoted) return 'inForce'
-    if (n > quoted) return 'toCome'
+    if (n > quoted) return 'planned'
     return walletSells(payees, wallet, at) ? 'grace' : 'old'
   })
 }
@@ -62,7 +62,7 @@ export function change({ payees, head, earlier, settingSec }: World, { address, 
   return { ...answer, fromBlock, fromTime, graceUntil: before === null ? null : fromTime + grace, watchedFrom }
 }
 
-export function takeBack(world: World, wallet: string) {
+export function cancel(world: World, wallet: string) {
   const { payees, head } = world
   if (!payees.some((one) => one.wallet === wallet)) return { refused: 'notFound' }
   const quoted = quotedWallet(payees, head ?? START)
@@ -70,7 +70,7 @@ export function takeBack(world: World, wallet: string) {
   const isSeen = last !== undefined && quotedWallet([last], head ?? START) !== null
   if (last?.wallet !== wallet || quoted === null || isSeen || last.isPaid) return { refused: 'conflict' }
   world.payees = payees.slice(0, -1)
-  return { takenBack: wallet, inForce: quoted }
+  return { cancelled: wallet, inForce: quoted }
 }
 
 export function close({ payees, head }: World, wallet: string) {

@@ -243,7 +243,7 @@ for (const { payments, afterMs, before: judgedBefore, orders, all } of [
   { payments: late, afterMs: 20_000, before: 1, orders: 1, all: 2 },
   { payments: late, afterMs: 20_001, before: 1, orders: 1, all: 1 },
 ])
-  test(`a run mints before it judges the rest, ${afterMs} ms after its start, of ${payments.length}`, async () => {
+  test(`a run mints before it judges the others, ${afterMs} ms after its start, of ${payments.length}`, async () => {
     let now = 1_000
     const clock = mock.method(performance, 'now', () => now)
     const info = () => {

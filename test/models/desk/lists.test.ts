@@ -280,7 +280,7 @@ test('the deny list and allowed contracts are as last written, and the log has f
   await agree(lists, 35)
 })
 
-test('a mode of contract wallets holds from the next block, and no change leaves no row', async () => {
+test('a mode of contract wallets applies from the next block, and no change leaves no row', async () => {
   await agree(modes, 90, { set: 4, newest: 3 })
 })
 

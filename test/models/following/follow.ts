@@ -262,14 +262,14 @@ export function follow(ledger: Ledger, run: Run): { outcome: Outcome; distrusted
   const outcome = ended(() => followBy(ledger, run, counts))
   const isAsked = outcome.kind === 'halts' && !outcome.isNoted && run.providers.length >= 2
   if (!isAsked) return { outcome, distrusted: [], finals: counts.finals }
-  const saidBy: number[] = []
+  const reportedBy: number[] = []
   for (const [n, main] of run.providers.entries()) {
     const one = ended(() => followBy(ledger, { ...run, main, providers: [] }, counts))
-    if (one.kind === 'ends') return { outcome: one, distrusted: saidBy, finals: counts.finals }
-    if (one.kind === 'halts') saidBy.push(n)
+    if (one.kind === 'ends') return { outcome: one, distrusted: reportedBy, finals: counts.finals }
+    if (one.kind === 'halts') reportedBy.push(n)
   }
-  const detail = { ...outcome.detail, saidBy: saidBy.map((n) => `host ${n}`) }
-  const isConfirmed = saidBy.length >= 2
+  const detail = { ...outcome.detail, reportedBy: reportedBy.map((n) => `host ${n}`) }
+  const isConfirmed = reportedBy.length >= 2
   return { outcome: { ...outcome, detail, isConfirmed }, distrusted: [], finals: counts.finals }
 }
 

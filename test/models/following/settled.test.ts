@@ -291,7 +291,7 @@ const sorted = (rows: object[]) => rows.toSorted((a, b) => (textOf(a) < textOf(b
 
 const met: Record<string, number> = {}
 
-test('each payment gets its node or its reason, and what should not be is told', async () => {
+test('each payment gets its node or its reason, and the run reports what should not be', async () => {
   const compare = async (given: Drawn) => {
     const world = worldOf(given)
     const [rows, range] = [rowsOf(world, given), rangeOf(world, given)]

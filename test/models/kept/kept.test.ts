@@ -121,7 +121,7 @@ const claims: Record<string, Machine> = {
 }
 
 const note = fc.record({
-  ...{ said: fc.constantFrom(5, 6), known: fc.constantFrom(4, 5), sinceBlock: fc.constantFrom(99, 100) },
+  ...{ reported: fc.constantFrom(5, 6), known: fc.constantFrom(4, 5), sinceBlock: fc.constantFrom(99, 100) },
   takeOver: fc.boolean(),
 })
 const someone = fc.constantFrom(account(1), account(2))

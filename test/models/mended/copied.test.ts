@@ -62,7 +62,7 @@ const SPECIAL: Record<string, (n: number, variant: number) => Row[string]> = {
   // One residue has one rest.
   'attributions.residue_ref': () => word(1),
   'attributions.is_rest': () => true,
-  'attributions.proof': (_, variant) => (variant === 0 ? 'trace' : 'word'),
+  'attributions.proof': (_, variant) => (variant === 0 ? 'trace' : 'stated'),
   'contract_wallet_modes.mode': (_, variant) => (variant === 0 ? 'hold' : 'all'),
   'passkeys.id': (n) => n,
   'admin_keys.id': (n) => n,

@@ -196,7 +196,7 @@ function decisionsOf({ decisions, payments }: Drawn<typeof drawnDecisions>): Pai
   }
 }
 
-test('a copy of decisions adds what stands, and decides what has neither node nor failed', async () => {
+test('a copy of decisions adds those in force, and decides what has neither node nor failed', async () => {
   const compare = (drawn: Drawn<typeof drawnDecisions>) =>
     ledgers.compare(decisionsOf(drawn), (old, own) => copy.copyVerdicts(old, poolWithin(own)), model.verdicts)
   await fc.assert(fc.asyncProperty(drawnDecisions, compare), { numRuns: cases(30) })

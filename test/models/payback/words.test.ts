@@ -39,7 +39,7 @@ function resultOf({ refusal, hasPayer, valueWei, ...prepared }: model.One, n: nu
 }
 const isoOf = (sec: number | null) => (sec === null ? null : new Date(1_000 * sec).toISOString())
 
-test('an act on many says what is held, what may be sent, and what is in no file and why', () => {
+test('an act on many shows what is held, what may be sent, and what is in no file and why', () => {
   const compare = (outcome: model.Outcome, ones: model.One[]) => {
     const { isDry: dryRun, oldest, newest, ...sums } = outcome
     const times = { oldestAt: isoOf(oldest), newestAt: isoOf(newest) }

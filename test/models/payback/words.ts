@@ -71,5 +71,5 @@ export function sendLine({ sendNowWei, fileCount }: Outcome): string {
 
 export function restLine({ remaining }: Outcome): string | null {
   if (remaining === 0) return null
-  return `${remaining} more ${remaining === 1 ? 'remains' : 'remain'}: repeat this for the rest.`
+  return `${remaining} more ${remaining === 1 ? 'remains' : 'remain'}: run this again for them.`
 }

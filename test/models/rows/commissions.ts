@@ -48,7 +48,7 @@ export interface Line {
   count: number
   valueWei: bigint
   earnedWei: bigint
-  takenBackWei: bigint
+  reversedWei: bigint
   paidWei: bigint
 }
 
@@ -93,7 +93,7 @@ export function commissionsOf(
   const lineOf = (code: string, payee: string): Line => {
     const known = lines.find((one) => one.code === code && one.payee === payee)
     if (known !== undefined) return known
-    const added = { code, payee, count: 0, valueWei: 0n, earnedWei: 0n, takenBackWei: 0n, paidWei: 0n }
+    const added = { code, payee, count: 0, valueWei: 0n, earnedWei: 0n, reversedWei: 0n, paidWei: 0n }
     lines.push(added)
     return added
   }
@@ -108,7 +108,7 @@ export function commissionsOf(
       line.earnedWei += earned.wei
     }
     for (const one of ledger.transfers) {
-      if (one.refunds === payment.ref && isIn(one.block)) lineOf(earned.code, earned.payee).takenBackWei += earned.wei
+      if (one.refunds === payment.ref && isIn(one.block)) lineOf(earned.code, earned.payee).reversedWei += earned.wei
     }
   }
   for (const one of ledger.transfers) {
@@ -134,14 +134,14 @@ export function dueOf(
     const same = commissionsOf({ ...ledger, payments: some }, all).find(
       (one) => one.code === code && one.payee === payee,
     )
-    return (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
+    return (same?.earnedWei ?? 0n) - (same?.reversedWei ?? 0n)
   }
   return commissionsOf({ ...ledger, payments }, all).map((line) => {
     const leftIf = (isOne: (one: Paid) => boolean) => leftOf(payments.filter(isOne), line)
     const notFinalWei = leftIf((one) => !isFinal(one))
     const waitingWei = leftIf((one) => isFinal(one) && waits(one))
     const believedWei = leftIf((one) => isFinal(one) && one.isBelieved && !waits(one))
-    const owed = line.earnedWei - line.takenBackWei - line.paidWei
+    const owed = line.earnedWei - line.reversedWei - line.paidWei
     // What was paid counts for what is final, ripe and proven first.
     const overpaid = owed < 0n ? owed : 0n
     const ripe = owed - notFinalWei - waitingWei - (trustsOne ? 0n : believedWei)

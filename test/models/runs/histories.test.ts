@@ -152,7 +152,7 @@ test('on our own chain no history is compared', async () => {
   })
 })
 
-test('a difference says which provider contradicts whom, and up to where the service goes on', () => {
+test('a difference names the providers, and the block up to which the service continues', () => {
   const difference = { number: 9, ours: '0x1', theirs: '0x2', host: 'a', agreed: { number: 7, hash: '0x3' } }
   const says = 'a has 0x2 as block 9, and the ledger has 0x1, as'
   const words = (beside: string[], stops: boolean) => partedInWords({ ...difference, beside, stops } as never)

@@ -86,7 +86,7 @@ function rowsOf({ intents, payments, base, doubtSince, isTold }: model.Account, 
       ...inBlock(80),
     }
   })
-  const doubt = { said: 30, known: 5, sinceBlock: doubtSince, takeOver: isTold }
+  const doubt = { reported: 30, known: 5, sinceBlock: doubtSince, takeOver: isTold }
   return {
     // Another instance may have followed on since the run read the cursor.
     cursors: [{ name: 'follow', block_time: 600, ...inBlock(isCurrent ? HEIGHT : HEIGHT + 1) }],

@@ -148,7 +148,7 @@ test('two agreeing providers find the first block at a time, however uneven the 
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
 })
 
-test('a signer has what the provider that reports most says', async () => {
+test('a signer uses the highest number that a provider reports', async () => {
   const balances = fc.array(fc.constantFrom(0n, 1n, 5n, 5n, 6n, 10n ** 24n, null), { minLength: 1, maxLength: 4 })
   const compare = async (each: (bigint | null)[]) => {
     const asking = (wei: bigint | null) => ({

@@ -224,10 +224,10 @@ test('a run halts if no provider has the ledger’s chain, and two confirm it or
     if (expected.kind !== 'halts') return
     assert.ok(fault instanceof HaltFault)
     const { reason, detail, confirmed } = fault
-    const saidBy = expected.saidBy.map((n) => `host ${n}`)
+    const reportedBy = expected.reportedBy.map((n) => `host ${n}`)
     assert.deepEqual(
       { reason, detail, confirmed, noted: fault.noted },
-      { reason: 'tooDeep', detail: { oldestHeader: 5, saidBy }, confirmed: expected.isConfirmed, noted: false },
+      { reason: 'tooDeep', detail: { oldestHeader: 5, reportedBy }, confirmed: expected.isConfirmed, noted: false },
     )
   }
   await fc.assert(fc.asyncProperty(words, fc.constantFrom(false, false, false, true), compare), { numRuns: cases(300) })

@@ -102,18 +102,18 @@ export function note(before: Noted | null, found: Found, { blocks, isEmbedded }:
 export type Word = 'ours' | 'elsewhere' | 'silent' | 'broken'
 export type Heard =
   | { kind: 'goesOn'; by: number; distrusts: number[] }
-  | { kind: 'halts'; saidBy: number[]; isConfirmed: boolean }
+  | { kind: 'halts'; reportedBy: number[]; isConfirmed: boolean }
   | { kind: 'asBefore' }
   | { kind: 'breaks' }
 
 /** Whether a run halts that one provider would halt. A run goes on with the first that has the ledger's chain. */
 export function ask(words: Word[], isNoted: boolean): Heard {
   if (isNoted || words.length < 2) return { kind: 'asBefore' }
-  const saidBy: number[] = []
+  const reportedBy: number[] = []
   for (const [n, word] of words.entries()) {
     if (word === 'broken') return { kind: 'breaks' }
-    if (word === 'ours') return { kind: 'goesOn', by: n, distrusts: saidBy }
-    if (word === 'elsewhere') saidBy.push(n)
+    if (word === 'ours') return { kind: 'goesOn', by: n, distrusts: reportedBy }
+    if (word === 'elsewhere') reportedBy.push(n)
   }
-  return { kind: 'halts', saidBy, isConfirmed: saidBy.length >= 2 }
+  return { kind: 'halts', reportedBy, isConfirmed: reportedBy.length >= 2 }
 }

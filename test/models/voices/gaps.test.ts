@@ -92,7 +92,7 @@ async function play({ changes, stretches, unread, stateless }: model.World) {
   return { ...done, proof: await proveGaps(survey as never, roles as never, knowledge as never, all as never) }
 }
 
-test('a stretch is halved where accounts changed by more than is known, within its budget', async () => {
+test('a stretch is halved if accounts changed by more than the ledger has, within its budget', async () => {
   const met: Record<string, number> = {}
   const compare = async (given: model.World) => {
     const expected = model.prove(given)

@@ -12,7 +12,7 @@ const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
 const versionInWords = (before: Parameters<typeof inWords>[0], after: Parameters<typeof inWords>[1]) =>
   inWords(before, after, 'from block 800')
 
-test('a new price says from when it is, and until when the old one buys', () => {
+test('a new price shows from when it applies, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
   const after = {
     ...before,
@@ -62,7 +62,7 @@ test('an operator’s text is compared with the stored value', () => {
     'supply 10 -> none',
     'opens 2026-03-01 10:00 UTC -> 2026-03-01 11:30 UTC',
   ])
-  assert.deepEqual(changesIn(before, { label: 'Gold', atOnce: true }), [`name ${before.label} -> Gold`])
+  assert.deepEqual(changesIn(before, { label: 'Gold', immediately: true }), [`name ${before.label} -> Gold`])
   assert.equal(whatStillBuys(before, typed), null)
   assert.equal(whatStillBuys(before, { priceWei: '5' }), '0.01 still buys')
 })

@@ -136,7 +136,7 @@ test('at a terminal, a cancelled change is shown before the question and after i
   assert.equal(Number.parseInt(row.slice(heads.indexOf('  version ') + 2), 10), version + 1)
 })
 
-test('a dry run says what a change would do, and enters nothing', async () => {
+test('a dry run shows what a change would do, and enters nothing', async () => {
   const fromTime = await ahead(4_000)
   const dry = await desk.post('tiers/next', { closesAt: fromTime - 1, fromTime, dryRun: true })
   assert.deepEqual([dry.status, dry.json.dryRun, dry.json.changed], [200, true, true], dry.text)
@@ -150,7 +150,7 @@ test('a dry run says what a change would do, and enters nothing', async () => {
   assert.equal((await desk.post('tiers/next', { label: 'Soon', fromTime, dryRun: true })).json.changed, false)
 })
 
-test('a change that keeps a past closing says what it still sells', async () => {
+test('a change that keeps a past closing shows what it still sells', async () => {
   const fromTime = await ahead(4_000)
   assert.equal((await desk.post('tiers/next', { closesAt: fromTime - 1 })).status, 200)
   const dry = async (change: object) =>
@@ -167,7 +167,7 @@ test('a change that keeps a past closing says what it still sells', async () => 
   assert.equal((await desk.post('tiers/next', { closesAt: 0 })).status, 200)
 })
 
-test('a dry run waits for nobody who enters a change or follows', async () => {
+test('a dry run waits for no change and no follower', async () => {
   const dry = await inTransaction(world.pool, async (sql) => {
     await lockTierTable(sql)
     await readCursor(sql, { lock: true })

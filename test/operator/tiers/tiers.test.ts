@@ -97,7 +97,7 @@ describe('a tier', () => {
     const hasty = { ...gold, tierId: 'hasty', label: 'Hasty', priceWei: (PRICE + 9n).toString(), graceSec: 300 }
     assert.equal((await desk.post('tiers', hasty)).json.tier.graceSec, 300)
     await desk.post('tiers/hasty', { priceWei: (PRICE + 11n).toString() })
-    const closed = await desk.post('tiers/hasty/sale', { onSale: false, atOnce: true })
+    const closed = await desk.post('tiers/hasty/sale', { onSale: false, immediately: true })
     assert.deepEqual([closed.json.changed, closed.json.tier.graceSec], [true, 0])
     assert.deepEqual([await buy(11, PRICE + 9n), await buy(11, PRICE + 11n)], ['held wrongAmount', 'held saleClosed'])
     const reopened = await desk.post('tiers/hasty/sale', { onSale: true })
@@ -107,11 +107,11 @@ describe('a tier', () => {
     const refused = await desk.post('tiers/hasty', { priceWei: '5', graceSec: 119 })
     assert.match(refused.json.error, /graceSec/)
     assert.equal((await desk.post('tiers/hasty/sale', { onSale: false })).json.changed, true)
-    const ended = await desk.post('tiers/hasty/sale', { onSale: false, atOnce: true })
+    const ended = await desk.post('tiers/hasty/sale', { onSale: false, immediately: true })
     assert.equal(ended.json.changed, true, 'it ends the grace that was left')
   })
 
-  it('that waits to be entered holds from the block after its entry, not after its request', async () => {
+  it('that waits to be entered applies from the block after its entry, not its request', async () => {
     let asked: ReturnType<typeof desk.post> | undefined
     await world.pool.begin(async (sql) => {
       await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`

@@ -38,7 +38,7 @@ async function withLedger(
   }
 }
 
-test('a stretched chain tells the same ledger whether its blocks are read or surveyed', async () => {
+test('a stretched chain gives the same ledger whether its blocks are read or surveyed', async () => {
   const business = await playSparseBusiness(1_500, 60, TURN_SEC)
   const { stretched, token } = business
   const survey = { behind: 300, blocksMin: 64 }

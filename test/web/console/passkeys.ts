@@ -37,7 +37,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     // By the host name for which browsers create passkeys on a local machine.
     assert.match(link, /^http:\/\/localhost:\d+\/console#invite=nli_/)
     await page.goto(link)
-    await page.getByText('To act here as ina, with these rights: read, operate.').waitFor()
+    await page.getByText('To act here as ina, with these scopes: read, operate.').waitFor()
     await axe()
     const over = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     assert.ok((over as number) <= 0, `scrolls sideways by ${over}`)

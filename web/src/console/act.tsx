@@ -1,4 +1,4 @@
-// The form of every act: a button, a dialog that says what it will do, one confirmation, and its result.
+// The form of every act: a button, a dialog that shows what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { ADDRESS, checksummed } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'

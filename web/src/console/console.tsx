@@ -167,7 +167,7 @@ const Waits = ({ count }: { count: number }) =>
     </span>
   )
 
-/** In the console's header: whose key is in use, by its label in the audit log and its rights unless it has all, and the way out. */
+/** In the console's header: whose key is in use, by its label in the audit log and its scopes unless it has all, and the way out. */
 function Whose({ onLeave }: { onLeave: () => void }) {
   const own = ownKey()
   if (own === null) return null

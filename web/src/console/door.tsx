@@ -97,7 +97,7 @@ function Invitation({ code, onOpen, leave, ...keeping }: WayProps & { code: stri
           {({ label, scopes, passkeyExpiresAt }) => (
             <>
               <p>
-                To act here as <strong>{label}</strong>, with these rights: {scopes.join(', ')}. Your device makes a
+                To act here as <strong>{label}</strong>, with these scopes: {scopes.join(', ')}. Your device makes a
                 passkey, with which you can sign in until <Time at={passkeyExpiresAt} ahead />.
               </p>
               <Keep what="my session" {...keeping} />

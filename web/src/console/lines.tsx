@@ -2,7 +2,7 @@
 import type { CSSProperties, ReactNode } from 'react'
 import type { Column } from '../ui/table.tsx'
 
-/** Headings above lines that are not a table's. Screen readers hear what a line says without them. */
+/** Headings above lines that are not a table's. Screen readers hear a line's content without them. */
 export const Heads = ({ of }: { of: readonly string[] }) => (
   <div className="heads" aria-hidden="true">
     {of.map((heading) => (

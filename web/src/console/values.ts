@@ -2,7 +2,7 @@
 import { everySpan, exactTime, times } from '../format.ts'
 import { etherAndWei } from './amounts.ts'
 
-/** A name of the API in words: "tierSoldOut" is "tier sold out". Readers know a cohort as a group. A unit goes, because the value says it. */
+/** A name of the API in words: "tierSoldOut" is "tier sold out". Readers know a cohort as a group. A unit goes, because the value shows it. */
 export const inWords = (name: string): string =>
   name
     .replace(/(Wei|Bps|Sec)$/, '')
@@ -16,7 +16,7 @@ export const SERVICE = 'pass'
 /** An amount of a token other than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
 
-/** A value in a record as text, in the unit that its name says. */
+/** A value in a record as text, in the unit that its name shows. */
 export function inUnits(name: string, value: unknown): string {
   if (name.endsWith('Sec') && typeof value === 'number' && value > 0) return spanOf(value)
   if (/At$/.test(name) && typeof value === 'number' && value > 0) return exactTime(new Date(value * 1_000))

@@ -31,7 +31,7 @@ let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
 fillPlace()
-// A wallet may announce itself at once, and the button that this listens to goes then.
+// A wallet may announce itself immediately, and the button that this listens to goes then.
 find('again').addEventListener('click', () => window.location.reload())
 checkAnnouncements(words.wallet)
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))

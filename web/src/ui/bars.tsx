@@ -1,4 +1,4 @@
-// Bars in SVG, whose height shows their value. The page says the same in words, so assistive technology skips them.
+// Bars in SVG, whose height shows their value. The page has the same in words, so assistive technology skips them.
 
 export interface Bar {
   key: string | number

@@ -1,4 +1,4 @@
-// Keeps the rest of a page working if one part fails or cannot load.
+// Keeps the other parts of a page working if one part fails or cannot load.
 import { Component, type ComponentType, lazy, type ReactNode } from 'react'
 import { ui } from '../words/ui.ts'
 import { part } from './part.ts'

@@ -1,4 +1,4 @@
-// Copies a text and says so, on screen and to screen readers.
+// Copies a text and confirms that, on screen and to screen readers.
 import { type ReactNode, useEffect, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -8,7 +8,7 @@ interface CopyButtonProps {
   text: string
   what: string
   className?: string
-  /** What the button says, if its sign is not enough. */
+  /** What the button reads, if its sign is not enough. */
   children?: ReactNode
 }
 

@@ -103,7 +103,7 @@ function Digits({ wei, exact, figures, aligned }: DigitsProps) {
 
 interface TimeProps {
   at: Date | null
-  /** The text shown if there is no time. It should say whether the time is yet to come, or unknown. */
+  /** The text shown if there is no time. It should show whether the time is yet to come, or unknown. */
   none?: string
   /**
    * True if the time may be in the future. Otherwise a past event is never shown in the future, whatever the clock

@@ -2,10 +2,10 @@
 // React then throws where it removes that text or inserts beside it (github.com/facebook/react/issues/11538). It would also write into a text that is
 // no longer on the page. Must never change what happens to nodes in their own places.
 
-/** What stands on the page for a text that was taken out of it. */
+/** What replaces on the page a text that was taken out of it. */
 const standIns = new WeakMap<Node, ChildNode>()
 
-/** The node that stands for `child` among the children of `parent`; null if there is none. */
+/** The node that shows `child` among the children of `parent`; null if there is none. */
 function standInAmong(parent: Node, child: Node): Node | null {
   for (let at: Node | null = standIns.get(child) ?? child; at; at = at.parentNode)
     if (at.parentNode === parent) return at

@@ -53,7 +53,7 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
-  /** True if what follows says it to those who see. */
+  /** True if what follows shows it to those who see. */
   isHeardOnly?: boolean
   /** True for a step that replaces a step that had the focus. Its heading then takes the focus. */
   takesFocus?: boolean

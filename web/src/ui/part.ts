@@ -1,7 +1,7 @@
 // Scripts that a page loads when it needs them.
 import { ui } from '../words/ui.ts'
 
-/** A script did not load. A browser may remember that for as long as the page stands, so only a reload helps (whatwg/html issue 6768). */
+/** A script did not load. A browser may remember that for as long as the page is open, so only a reload helps (whatwg/html issue 6768). */
 export class PartMissing extends Error {
   constructor(cause: unknown) {
     super(ui.states.missing, { cause })

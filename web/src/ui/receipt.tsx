@@ -9,7 +9,7 @@ import { saveFile } from './save.ts'
 /** A row of the receipt. Rows without a value are left out. */
 export type ReceiptRow = readonly [name: string, value: string | null | undefined]
 
-/** How many rows come first, larger than the rest. */
+/** How many rows come first, larger than the others. */
 const FIRST = 3
 
 /** An address or a hash. */

@@ -9,7 +9,7 @@ import { PartMissing } from './part.ts'
 /** The shape of the content that is loading. Reserves its space, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
-/** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps showing the last reading, and says so. */
+/** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps showing the last reading, and marks it. */
 export function Shown<T>({ reading, lines = 3, shape = 'lines', waiting, children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (
@@ -100,7 +100,7 @@ function Stale({ reading }: { reading: Reading<unknown> }) {
   )
 }
 
-/** Says that there is nothing here yet, and what would change that. */
+/** Shows that there is nothing here yet, and what would change that. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

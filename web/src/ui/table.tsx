@@ -40,7 +40,7 @@ interface TableProps<Row> {
   rows: readonly Row[]
   keyOf: (row: Row) => string
   columns: readonly Column<Row>[]
-  /** How many rows are shown at first; a button shows the rest. */
+  /** How many rows are shown at first; a button shows the others. */
   first?: number
   /** Shown in place of a table without rows. */
   empty?: ReactNode

@@ -111,7 +111,7 @@ function NoneHere({ payByHand }: { payByHand: (() => void) | undefined }) {
   )
 }
 
-/** Says if the wallet is on another chain, and offers to switch. Null if all is well. */
+/** Shows if the wallet is on another chain, and offers to switch. Null if all is well. */
 export function WrongChain() {
   const wallet = useWallet()
   const { data: deployment } = useDeployment()

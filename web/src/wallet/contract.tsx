@@ -1,4 +1,4 @@
-// What the pages say and do if the connected wallet is a contract (a Safe, a smart account). Its ether arrives by an internal call.
+// What the pages show and do if the connected wallet is a contract (a Safe, a smart account). Its ether arrives by an internal call.
 import type { Quote } from '@node-ledger/client'
 import { isContract, type WalletCall } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
@@ -21,7 +21,7 @@ export function useIsContract(wallet: ConnectedWallet | null): boolean | null {
   return code.data ?? null
 }
 
-/** Tells a buyer before they pay what happens to the payment of a contract wallet. */
+/** Shows a buyer before they pay what happens to the payment of a contract wallet. */
 export function ContractNotice({ mode }: { mode: Quote['contractWallets'] }) {
   const notice = rich(words.notices[mode], { signIn: (text: ReactNode) => <SignInLink>{text}</SignInLink> })
   return (
@@ -54,7 +54,7 @@ export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { c
   )
 }
 
-/** Says that the owner must make a call by hand, and shows the call. */
+/** Explains that the owner must make a call by hand, and shows the call. */
 export function LeftByHand({ call, children }: { call: WalletCall; children: ReactNode }) {
   return (
     <div className="notice warn" role="alert">

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { QrCodeGenerateResult } from 'uqr'
 import { part } from '../ui/part.ts'
 
-/** `label` says what the code contains. Renders nothing until the code is drawn, because the same text is beside it. */
+/** `label` describes what the code contains. Renders nothing until the code is drawn, because the same text is beside it. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const code = useQuery({
     queryKey: ['qr', text],

@@ -36,7 +36,7 @@ export const words = {
     fromTo: '{least} to {most}',
     last: 'last {amount}',
     before: 'The last rounds paid a node, oldest first: {amounts}.',
-    ladder: 'The stages of this sale',
+    ladder: 'The steps of this sale',
     inLadder: '<strong>{tier}</strong>, {amount} ETH: {stands}',
     open: 'Open',
     buy: 'Buy {tier}',

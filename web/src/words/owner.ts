@@ -68,7 +68,7 @@ export const words = {
     waiting: 'Not due yet',
     due: 'Due',
     paid: 'Paid',
-    note: 'The seller pays what is due once it is final. Capitals and small letters are the same code.',
+    note: 'The operator pays what is due once it is final. Capitals and small letters are the same code.',
   },
   gifts: {
     title: 'Nodes sent to you',

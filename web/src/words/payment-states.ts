@@ -5,7 +5,7 @@ export const PAYMENT_STATES = {
   minting: 'Being minted',
   minted: 'Minted',
   held: 'Held',
-  refunded: 'Sent back',
+  refunded: 'Refunded',
   dismissed: 'Closed',
   orphaned: 'Dropped by the chain',
 }

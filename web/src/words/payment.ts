@@ -5,7 +5,7 @@ export const words = {
   title: 'Payment',
   transaction: 'Transaction',
   noHash: 'This is not a transaction hash. One is 0x and 64 hex digits.',
-  /** How a payment stands, as the heading of its page. */
+  /** The state of a payment, as the heading of its page. */
   heads: {
     unread: 'Payment',
     noPayment: 'Not a payment',
@@ -18,7 +18,7 @@ export const words = {
     minted: 'Minted',
     held: 'We hold your payment',
     refunding: 'Your refund is being prepared',
-    refunded: 'Your ether was sent back',
+    refunded: 'Your payment was refunded',
     dismissed: 'Closed without a node or a refund',
   },
   steps: {
@@ -119,8 +119,8 @@ export const words = {
     page: 'Page',
   },
   stopped: {
-    refunded: 'The operator has sent the ether back.',
-    refundedBy: 'The operator has sent the ether back. Transaction {hash}',
+    refunded: 'The operator has refunded the ether.',
+    refundedBy: 'The operator has refunded the ether. Transaction {hash}',
     closed:
       '<strong>The operator closed this payment. You get no node, and no refund is planned.</strong> You can still ask the operator for one.',
     giveAddress: 'If you do, send the address of this page.',

@@ -1,4 +1,4 @@
-// Connecting a wallet, and what it says.
+// Connecting a wallet, and its answers.
 export const words = {
   connect: 'Connect a wallet',
   disconnect: 'Disconnect',

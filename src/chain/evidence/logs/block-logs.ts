@@ -53,7 +53,7 @@ export const byBlock = (logs: readonly WireLog[]): Map<Hash, WireLog[]> =>
   Map.groupBy(logs, ({ blockHash }) => blockHash)
 
 /**
- * Marks blocks as having no logs if the factory did not change. On a busy chain the bloom of every block says "perhaps", and we would have to ask for
+ * Marks blocks as having no logs if the factory did not change. On a busy chain the bloom of every block answers "perhaps", and we would have to ask for
  * the logs of each block. The blocks with logs divide the range. If the factory has the same state before and after a stretch between them, the
  * blocks in it have no logs, and we need not ask. There are two limits. A mint that skips all its orders changes nothing, so we still ask about
  * blocks with transactions of ours or to the factory. And if calls from other contracts undo each other (a node sent away and back), we miss them

@@ -47,7 +47,7 @@ export interface FactoryStates {
   compare(before: BlockRef, after: BlockRef): Promise<'quiet' | 'moved' | null>
 }
 
-/** Creates the comparison for one factory. It names blocks by hash, so a provider that lacks a block has to say so. */
+/** Creates the comparison for one factory. It names blocks by hash, so a provider that lacks a block must report that. */
 export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: Soundness): FactoryStates {
   let muteUntil = 0
   /** The state after the last block of the previous range, because the next range starts from it. */

@@ -21,7 +21,7 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   return first.answer
 }
 
-/** What a provider said about a transaction or a block, as a text that can be compared. */
+/** What a provider reported about a transaction or a block, as a text that can be compared. */
 interface Statement {
   hash: Hash
   blockNumber: number
@@ -31,7 +31,7 @@ interface Statement {
   isOwn: boolean
 }
 
-/** What another provider said about it. */
+/** What another provider reported about it. */
 interface Said {
   blockHash: Hash | null
   words: string

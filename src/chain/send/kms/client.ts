@@ -1,5 +1,5 @@
 // The clients of key management services: their vendors' own packages, which are optional. These find credentials and addresses. Here we
-// load one, and limit a request in time. Errors say who refused and why, but quote nothing that we sent.
+// load one, and limit a request in time. Errors name who refused, and why, but quote nothing that we sent.
 import { codeOf, KnownError, messageOf } from '../../../lib/errors.ts'
 import { SignerFault } from '../../../ports/faults.ts'
 
@@ -7,7 +7,7 @@ import { SignerFault } from '../../../ports/faults.ts'
 export const TIMEOUT_MS = 10_000
 const REASON_CHARS_MAX = 300
 
-/** The package of a client is not installed. The message says how to install it. */
+/** The package of a client is not installed. The message explains how to install it. */
 export class ClientMissing extends KnownError {
   override readonly name = 'ClientMissing'
 }

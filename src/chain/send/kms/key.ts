@@ -1,4 +1,4 @@
-// The names of keys in a key management service. A name says in which service, region and project a key is. Names are not secret.
+// The names of keys in a key management service. A name shows in which service, region and project a key is. Names are not secret.
 
 /** An AWS KMS key, named by its ARN. */
 export interface AwsKey {

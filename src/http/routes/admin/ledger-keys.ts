@@ -9,7 +9,7 @@ import type { DatabaseRead } from '../../database-read.ts'
 
 /** A revoked key works no longer than this. */
 const HOLDS_MS = 3_000
-/** How many digests are cached: more than there are keys, so that wrong keys cannot evict them all at once. */
+/** How many digests are cached: more than there are keys, so that wrong keys cannot evict them all. */
 const KEPT_MAX = 2_000
 const NOTE_EVERY_MS = 60_000
 

@@ -13,7 +13,7 @@ import type { Tools } from '../../tools.ts'
 
 /**
  * How long an answer may take; after that, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 s to read the transaction, 4 s
- * for the ledger to follow to its block). The rest is for its wait in the queue.
+ * for the ledger to follow to its block). The other time is for its wait in the queue.
  */
 const DEADLINE_MS = 20_000
 

@@ -24,7 +24,7 @@ import { type AskedPeriod, checkPeriod, findPeriod, PERIOD, periodIn } from './p
 
 type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
-/** How many exports may run at once on one pool. Each holds a connection for as long as its reader takes. */
+/** How many exports may run at a time on one pool. Each holds a connection for as long as its reader takes. */
 const EXPORTS_MAX = 2
 /** A reader that takes nothing for this long is gone. Until then its snapshot keeps the database from cleaning up. */
 const STALLED_MS = 60_000
@@ -142,7 +142,7 @@ function begin(
     return lastLine(form, count, sums.totals, head)
   })
   const release = () => underWay.set(pool, (underWay.get(pool) ?? 1) - 1)
-  // The slot is freed here, so a caller who has read the last line may ask for the next file at once.
+  // The slot is freed here, so a caller who has read the last line may ask for the next file immediately.
   running.finally(release).then(
     (last) => stream.end(last ?? undefined),
     (error: unknown) => {

@@ -259,9 +259,9 @@ function addCommissions(
   add: (section: string, item: string, figures: Figures) => void,
   lines: readonly CommissionLine[],
 ): void {
-  for (const { code, payee, count, valueWei, earnedWei, takenBackWei, paidWei } of lines) {
+  for (const { code, payee, count, valueWei, earnedWei, reversedWei, paidWei } of lines) {
     add('commissions', code, { detail: `payments, ${payee}`, count, wei: valueWei })
-    for (const [what, wei] of Object.entries({ earned: earnedWei, reversed: takenBackWei, paid: paidWei }))
+    for (const [what, wei] of Object.entries({ earned: earnedWei, reversed: reversedWei, paid: paidWei }))
       add('commissions', code, { detail: `${what}, ${payee}`, wei })
   }
 }

@@ -13,7 +13,7 @@ import type { ChainRead, FactoryRead } from '../../../ports/contexts.ts'
 import type { ContractReader } from '../../../ports/contract.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
 
-/** How many nodes one step compares: four calls to the contract, in flight at once. */
+/** How many nodes one step compares: four calls to the contract, in flight at a time. */
 const WINDOW = 2_000
 /** Reports progress once per this many windows. */
 const TOLD_EVERY = 25
@@ -39,8 +39,8 @@ export function verifyLedger(
     const cursor = await readCursor(sql)
     if (!cursor)
       return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
-    const isTakenBack = async () => (await chain.block(cursor.number))?.hash !== cursor.hash
-    if (await isTakenBack()) return takenBack
+    const isReorganised = async () => (await chain.block(cursor.number))?.hash !== cursor.hash
+    if (await isReorganised()) return reorganised
     const drifts: VerifyResult['drifts'] = []
     const { lastNodeId, round, outstandingWei, isSolvent, ...counters } = await contract.counters(cursor.number)
     const balance = await chain.balanceAt(contract.factory, cursor)
@@ -50,7 +50,7 @@ export function verifyLedger(
     const nodes = await compareAll(sides, lastNodeId, { signal, say })
     const cohorts = await compareCohorts(sides)
     // Checked again, because we read the counters by block number.
-    if (await isTakenBack()) return takenBack
+    if (await isReorganised()) return reorganised
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {
       blockNumber: cursor.number,
@@ -63,7 +63,7 @@ export function verifyLedger(
   })
 }
 
-const takenBack = refuseAct(
+const reorganised = refuseAct(
   'notYet',
   'The chain is being reorganised, or the provider lags: the next pass handles that. Try again.',
 )

@@ -1,5 +1,5 @@
 // The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to its maker; the ledger keeps its digest. A
-// key of the ledger cannot give another key more rights than it has. Keys of ADMIN_KEY and the command line may give everything.
+// key of the ledger cannot give another key more scopes than it has. Keys of ADMIN_KEY and the command line may give everything.
 
 import * as keys from '../../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../../db/operator/invitations.ts'

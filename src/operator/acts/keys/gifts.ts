@@ -64,7 +64,7 @@ function secondsOf(text: unknown): number | undefined {
 }
 
 /**
- * Refuses a gift that exceeds the giver's own rights. A stolen key must not gain rights or outlive its own end, not even in the seconds during which
+ * Refuses a gift that exceeds the giver's own scopes. A stolen key must not gain scopes or outlive its own end, not even in the seconds during which
  * an instance still accepts it. A fresh session may give keys that last as long as its passkey. Run this first in the giving transaction, because it
  * passes the gate.
  */
@@ -103,8 +103,8 @@ export async function refuseLabel(
   return isFree ? null : refuseAct('forbidden', `The label ${label} is another person's: give the key its own label.`)
 }
 
-/** A key cannot revoke a key that has more rights, except itself. */
+/** A key cannot revoke a key that has more scopes, except itself. */
 export function refuseAbove({ held }: Actor, isOwn: boolean, scopes: readonly Scope[]): OperatorRefusal | null {
   const above = held && !isOwn ? missingScopes(held.scopes, scopes) : []
-  return above.length > 0 ? refuseAct('forbidden', `That key has more rights than yours: ${above.join(', ')}.`) : null
+  return above.length > 0 ? refuseAct('forbidden', `That key has more scopes than yours: ${above.join(', ')}.`) : null
 }

@@ -122,7 +122,7 @@ export async function verifySignIn(
   return verification?.verified ? verification.authenticationInfo.newCounter : null
 }
 
-/** A browser's answer with these text fields. Only the library looks at the rest. */
+/** A browser's answer with these text fields. Only the library looks at the other fields. */
 function hasTexts<T>(credential: unknown, names: readonly string[]): credential is T & { id: string } {
   if (credentialIdIn(credential) === null || !isObject(credential) || !isObject(credential.response)) return false
   const { response } = credential

@@ -16,7 +16,7 @@ import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, record
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { firstOf } from '../in-words.ts'
-import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
+import { isOwnBlock, type MinedTransaction, readMined, refuseReorg } from '../mined.ts'
 import { type RefundDeps, readHorizon } from '../refunds/prepare.ts'
 import { AGAIN } from '../refunds/prepare-many.ts'
 import { innerTransfersTo, refuseUnmoved, unusedIn } from '../refunds/record.ts'
@@ -29,7 +29,7 @@ interface CommissionHorizon {
   note: string | null
 }
 
-/** The newest settled block. If there is none, nothing is due, and `note` says why. */
+/** The newest settled block. If there is none, nothing is due, and `note` explains why. */
 async function readCommissionHorizon(deps: RefundDeps): Promise<CommissionHorizon> {
   const { final, note, trustsOne } = await readHorizon(deps)
   return { final: final?.number ?? -1, trustsOne, note: final === null && note ? `Nothing is settled: ${note}` : note }
@@ -62,7 +62,7 @@ export const listCommissions = defineReading({
     'payee',
     'count',
     'earnedWei',
-    'takenBackWei',
+    'reversedWei',
     'paidWei',
     'notFinalWei',
     'waitingWei',
@@ -155,7 +155,7 @@ transaction for each code with "referrals paid".`,
   run: async (deps: RefundDeps, actor, { again, reason }): Promise<CommissionFile> => {
     const horizon = await readProven(deps)
     return await inTransaction(deps.pool, async (sql) => {
-      // If two people ask at once, the second file leaves out what the first pays.
+      // If two people ask at the same time, the second file leaves out what the first pays.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
       const contents = contentsOf(await readDueCommissions(sql, horizon), { ...horizon, again })
       for (const line of contents.commissions) {
@@ -222,7 +222,7 @@ async function recordPaid(
   for (const payee of new Set(versions.map(({ payee: each }) => each)))
     moves.push(...(await movedTo(deps, payee, tx)).filter((one) => valueWei === null || one.valueWei === valueWei))
   return await inTransaction(deps.pool, async (sql) => {
-    if ((await isOwnBlock(sql, tx)) === false) return takenBack('commission')
+    if ((await isOwnBlock(sql, tx)) === false) return refuseReorg('commission')
     const choice = await choose(sql, code, txHash, moves)
     if (isOperatorRefusal(choice)) return choice
     const { transfer, isKnown } = choice

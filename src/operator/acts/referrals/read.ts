@@ -5,7 +5,7 @@ import { readCsv } from '../../../lib/csv.ts'
 import type { Field } from '../../input.ts'
 
 const PROBLEMS_MAX = 20
-/** A title such as "commission" would not say whether it means a percentage. */
+/** A title such as "commission" would leave open whether it means a percentage. */
 const COLUMNS = {
   code: ['code', 'referralcode'],
   payee: ['payee', 'wallet', 'address'],

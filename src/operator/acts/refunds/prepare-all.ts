@@ -81,7 +81,7 @@ export function allInWords({ dryRun, count, sumWei, oldestAt, newestAt, remainin
   return [
     `${held} held for ${count === 1 ? 'its refund' : 'their refunds'}, ${inEther(sumWei)} ETH in all${times}.`,
     ...sendInWords(of, fileCount),
-    ...(remaining > 0 ? [`${counted(remaining, 'more remains', 'more remain')}: repeat this for the rest.`] : []),
+    ...(remaining > 0 ? [`${counted(remaining, 'more remains', 'more remain')}: run this again for them.`] : []),
   ]
 }
 

@@ -1,4 +1,4 @@
-// The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
+// The first step of several refunds together. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
 // be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction, inUndoneTransaction, type Sql } from '../../../db/core/sql.ts'
 import { sumOfPayments, sumToPrepare } from '../../../db/operator/sums.ts'
@@ -99,7 +99,7 @@ export function sendInWords(
   ]
 }
 
-/** How many reasons the outcome tells. */
+/** How many reasons the outcome names. */
 const REASONS_MAX = 6
 
 /** Why no file pays it: a sentence; null if one does. */
@@ -192,7 +192,7 @@ async function prepareOne(
     const { sendNow, fileMadeAt } = outcome.answer
     const isFiled = !request.again && fileMadeAt !== null
     const transfer = sendNow && !isFiled && from && valueWei > 0n ? { to: from, valueWei } : null
-    // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
+    // Recorded under the payment's lock. If two people ask at the same time, the second is shown that there is already a file.
     if (transfer && !request.holdOnly) await noteFile(sql, request.actor, outcome.payment)
     return { result: { payment, from, valueWei, prepared: outcome.answer, refusal: null }, transfer }
   })

@@ -105,7 +105,7 @@ export interface Preparing extends SignerAddresses {
   heldFor?: HoldReason
 }
 
-/** Proves who paid, once the payment is held, if only one provider says so. @returns true if it has to be prepared again. */
+/** Proves who paid, once the payment is held, if only one provider reports it. @returns true if it has to be prepared again. */
 export async function proveSenderOf(deps: PrepareDeps, outcome: Prepared | OperatorRefusal): Promise<boolean> {
   if (isOperatorRefusal(outcome) || outcome.payment.proof !== 'believed') return false
   await proveSender(deps, outcome.payment.id)
@@ -268,7 +268,7 @@ function standsAs(
 /** What a refund's safety depends on, apart from the payment. */
 export interface RefundHorizon {
   final: FinalBlock | null
-  /** Why nothing is final, or what to compare because only one provider says what is; null if two agree, or if nothing is final yet. */
+  /** Why nothing is final, or what to compare because only one provider reports what is; null if two agree, or if nothing is final yet. */
   note: string | null
   /**
    * The block up to which the ledger was restored or rebuilt, and the time until which lost transactions may still be executed; null if it never was.

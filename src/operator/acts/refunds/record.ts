@@ -20,7 +20,7 @@ import { defineAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { nameOf, readBrief } from '../in-words.ts'
-import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
+import { isOwnBlock, type MinedTransaction, readMined, refuseReorg } from '../mined.ts'
 import { lockPayment, PAYMENT, refuseNoSale } from '../payments.ts'
 import { type PrepareDeps, readHorizon, refundSafety } from './prepare.ts'
 
@@ -34,7 +34,7 @@ export interface RefundResult extends DecisionResult {
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
- * If a payment has no known sender, the operator decides whom to refund. Then we do not check the recipient, and the record says so. If the payment
+ * If a payment has no known sender, the operator decides whom to refund. Then we do not check the recipient, and the record shows that. If the payment
  * was not held, it is no longer a sale after the refund, unless it has its node.
  */
 export const refundPayment = defineAct({
@@ -76,7 +76,7 @@ async function recordRefund(
   const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
     const isOwn = await isOwnBlock(sql, tx)
-    if (isOwn === false) return takenBack('refund')
+    if (isOwn === false) return refuseReorg('refund')
     const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
     const name = RECORDING.find((move) => MOVES[move].from.some((state) => state === payment.state))

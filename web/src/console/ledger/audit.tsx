@@ -6,7 +6,7 @@ import { listSection } from '../list.tsx'
 import { Changes, Pairs } from '../record.tsx'
 import { changesOf, inUnits, inWords, SERVICE } from '../values.ts'
 
-/** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links says so. */
+/** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links shows that. */
 function Subject({ of }: { of: string | null }) {
   if (of === null) return null
   const text = (
@@ -27,7 +27,7 @@ const modesIn = ({ before, after }: Record<string, unknown>) => ({
   after: MODES[String(after)] ?? after,
 })
 
-/** So many fields are shown at once; more are behind a press. */
+/** So many fields are shown at first; more are behind a press. */
 const FIELDS_SHOWN = 2
 
 function Detail({ of: { before, after, reason, ...others } }: { of: Record<string, unknown> }) {

@@ -143,9 +143,9 @@ function linesOf({ sales, totalSalesWei, happened, commissions, gasWei }: Shape<
     { what: 'Credited to nodes', wei: BigInt(happened.creditedWei ?? 0) },
     { what: 'Withdrawn by owners', wei: BigInt(happened.withdrawnWei ?? 0) },
     { what: 'Refunded', wei: BigInt(happened.refundedWei ?? 0) },
-    ...commissions.flatMap(({ code, count, earnedWei, takenBackWei, paidWei }) => [
+    ...commissions.flatMap(({ code, count, earnedWei, reversedWei, paidWei }) => [
       { what: `Commissions of ${code}, earned`, count, wei: BigInt(earnedWei) },
-      { what: `Commissions of ${code}, refunded`, wei: BigInt(takenBackWei) },
+      { what: `Commissions of ${code}, refunded`, wei: BigInt(reversedWei) },
       { what: `Commissions of ${code}, paid`, wei: BigInt(paidWei) },
     ]),
     { what: 'Gas', wei: gasWei },

@@ -36,7 +36,7 @@ function People({ reading }: { reading: Reading<Read<'keys'>> }) {
               first={PAGE}
               empty={
                 <Empty title="No passkeys yet.">
-                  Invite each person, with the rights they need: they sign in with their device, and have no key to
+                  Invite each person, with the scopes they need: they sign in with their device, and have no key to
                   lose.
                 </Empty>
               }
@@ -70,7 +70,7 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
               first={PAGE}
               empty={
                 <Empty title="The ledger has no key.">
-                  Make one for each machine, and for each person without a passkey, with the rights they need.
+                  Make one for each machine, and for each person without a passkey, with the scopes they need.
                 </Empty>
               }
             />

@@ -24,7 +24,7 @@ export function State() {
           name="Worker"
           note={
             <>
-              last tick <Time at={health.data?.lastTickAt ?? null} none="never" />
+              last run <Time at={health.data?.lastTickAt ?? null} none="never" />
             </>
           }
         >
@@ -115,7 +115,7 @@ function Ending({ error, outcome }: PassRow) {
       </>
     )
   if (outcome?.signer === 'roleLost') return <Mark tone="bad">role lost</Mark>
-  if (outcome?.reason === 'unpaidNodes') return <Mark tone="warn">held back</Mark>
+  if (outcome?.reason === 'unpaidNodes') return <Mark tone="warn">unpaid node</Mark>
   return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">OK</Mark>
 }
 
@@ -138,7 +138,7 @@ const PASSES: readonly Column<PassRow>[] = [
   },
 ]
 
-/** Parts of an outcome that say the same each time. */
+/** Parts of an outcome that are the same each time. */
 const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
 
 /** The parts of an outcome that are not empty: "to block 265, 2 nodes due". */

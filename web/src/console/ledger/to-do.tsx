@@ -93,7 +93,7 @@ const sumOf = (waits: Waits) => waits.reduce((sum, { count }) => sum + count, 0)
 const oldestOf = ([first, ...others]: Waits): Date | undefined =>
   others.reduce((oldest, { oldestAt }) => (oldest && oldest < oldestAt ? oldest : oldestAt), first?.oldestAt)
 
-/** `most`: how far the service counts. If it reached that, the text says so. */
+/** `most`: how far the service counts. If it reached that, the text shows that. */
 const taskFor = (
   n = 0,
   one: string,
@@ -111,8 +111,8 @@ function useOfService(): Task[] {
   if (health?.halted) add(`Halted: ${health.halted.reason}`, 'Clear the halt below')
   if (health?.stuck) add(`Stuck at block ${health.stuck.block}`, 'See “stuck” in the runbook')
   for (const role of health?.notSigning ?? []) add(`The ${role} does not sign`, 'Check its key or signer')
-  if (health?.stale) add('The credit worker has stopped', 'Check that the service runs')
-  if (cover?.isSolvent === false) add('The contract holds less than it owes', 'Send ether to the contract')
+  if (health?.stale) add('The credit pass has stopped', 'Check that the service runs')
+  if (cover?.isSolvent === false) add('The contract holds less than it owes', 'Pause rounds, and see the runbook')
   return tasks
 }
 

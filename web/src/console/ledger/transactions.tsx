@@ -18,7 +18,7 @@ const WHY: Record<Shape<'StuckTransaction'>['why'], string> = {
 }
 
 const STUCK_SENDERS = columnsOf<Shape<'StuckSender'>>(
-  ['sender', ['nonce per providers', 'said', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
+  ['sender', ['nonce per providers', 'reported', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
   {
     decide: ({ sender, takeOver }) =>
       takeOver ? (
@@ -86,7 +86,7 @@ const SentTransactions = listSection('transactions', {
   leads: ['kind', 'status'],
   onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
   cells: {
-    // Its state says that it was displaced.
+    // Its state shows that it was displaced.
     kind: ({ kind }) => inWords(kind.replace(/ \(displaced\)$/, '')),
     txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} />,
   },

@@ -87,7 +87,7 @@ const TILES: readonly (readonly [name: string, kind: Kind])[] = [
   ['Gas of rounds', 'roundGas'],
 ]
 const CREDITED = ['Credited', 'rounds'] as const
-const REST: typeof TILES = [CREDITED, ['Paid back', 'refunded'], ['Dismissed', 'dismissed'], ['Other gas', 'otherGas']]
+const REST: typeof TILES = [CREDITED, ['Refunded', 'refunded'], ['Dismissed', 'dismissed'], ['Other gas', 'otherGas']]
 
 const weiOf = (ledger: Ledger, kind: Kind): bigint => {
   const figures = ledger[kind]

@@ -97,7 +97,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
   )
 }
 
-/** Says by how much an amount misses a tier's price. */
+/** Shows by how much an amount misses a tier's price. */
 function OtherPrice({ wei, tier }: { wei: bigint; tier: Tiers[number] | undefined }) {
   if (!tier || tier.priceWei === wei) return null
   return (

@@ -1,4 +1,4 @@
-// Decides several held payments at once. First previews what would happen to each, then shows what happened.
+// Decides several held payments together. First previews what would happen to each, then shows what happened.
 import { useState } from 'react'
 import { count, ether, shortEther } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'

@@ -102,7 +102,7 @@ function List() {
   )
 }
 
-/** True if a payment can be decided together with others: only held ones can. If a decision does not fit a payment, the preview says so. */
+/** True if a payment can be decided together with others: only held ones can. If a decision does not fit a payment, the preview shows that. */
 const isOpen = ({ status }: Shape<'Payment'>) => status === 'held'
 /** The set with `id` added or removed. */
 function toggle(selection: ReadonlySet<number>, id: number): ReadonlySet<number> {

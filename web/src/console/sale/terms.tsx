@@ -49,7 +49,7 @@ function Acts({ terms }: { terms: readonly Shape<'Terms'>[] }) {
       {last && last.fromTime > 0 && (
         <ActButton
           label="Cancel the latest"
-          act="terms/take-back"
+          act="terms/cancel"
           body={{ fromTime: last.fromTime }}
           says="Rejected if the entry is already in force."
           danger

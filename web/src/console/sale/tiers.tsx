@@ -23,7 +23,7 @@ function presentOf({ versions }: Shape<'Tier'>): Record<string, { was: string }>
 /** A tier as buyers see it; undefined until the public list has it. */
 const usePublicTier = (tierId: string) => useTiers().data?.find(({ id }) => id === tierId)
 
-/** How the sale of a tier stands, in the words that buyers read. */
+/** The state of a tier's sale, as buyers read it. */
 const STANDS = { open: 'on sale', upcoming: 'not open yet', soldOut: 'sold out', closed: 'not on sale' } as const
 const TONES = { open: 'good', upcoming: 'calm', soldOut: 'calm', closed: 'calm' } as const
 
@@ -110,7 +110,7 @@ type Version = Shape<'Tier'>['versions'][number]
 
 const HEADINGS = ['Tier', 'State', 'Price', 'Rate', 'Sold', 'Per wallet', 'Sold to'] as const
 
-/** A tier on one line: how its sale stands, and the terms of its newest version. */
+/** A tier on one line: the state of its sale, and the terms of its newest version. */
 function TierLine({ of: { priceWei, payoutBps, maxPerWallet, allowlist }, tier }: TermsProps) {
   return (
     <>

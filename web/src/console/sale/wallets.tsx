@@ -21,11 +21,11 @@ export const Wallets = listSection('payment-wallets', {
 })
 
 function Decide({ wallet: { wallet, state } }: { wallet: Shape<'PaymentsWallet'> }) {
-  if (state === 'toCome')
+  if (state === 'planned')
     return (
       <ActButton
         label="Cancel change"
-        act="payment-wallets/take-back"
+        act="payment-wallets/cancel"
         body={{ address: wallet }}
         says={`Buyers never see ${wallet}. Rejected once it is in force, or has received a payment.`}
       />

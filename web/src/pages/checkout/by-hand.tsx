@@ -98,7 +98,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-/** Waits for a new payment from this address. If the amount differs, the page also moves on, and says why. */
+/** Waits for a new payment from this address. If the amount differs, the page also moves on, and explains why. */
 function Watch({ payer, onSent }: { payer: string; onSent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)

@@ -107,7 +107,7 @@ interface FollowedProps {
 
 const WAITING: readonly string[] = ['orphaned', 'seen', 'accepted', 'minting'] satisfies LedgerPayment['status'][]
 
-/** The transfers that were sent, each followed to its nodes, and how all of them stand. */
+/** The transfers that were sent, each followed to its nodes, and the state of all of them. */
 function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
   const [states, setStates] = useState<Readonly<Record<string, readonly string[]>>>({})
   const all = hashes.flatMap((hash) => states[hash] ?? ['seen'])
@@ -148,7 +148,7 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
   return t.upcoming
 }
 
-/** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
+/** Why no buyer can pay now, and until when. The page continues automatically once the service reports that the tier is open. */
 function NotNow({ tier, tiers, why }: { tier: Tier; tiers: readonly Tier[]; why: string }) {
   const { state, opensAt } = tier
   const step = stepsOf(tiers, tier).find(isSold)
@@ -193,7 +193,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
   const mostPerWallet = useMostPerWallet()(tier)
   const checks = usePreflight(wallet?.address, tier.id).data
   const bound = boundOf(checks, tier, mostPerWallet)
-  // The rest of a purchase that was begun or is in progress.
+  // What is left of a purchase that was begun or is in progress.
   const unfinishedQuantity = intent && (intent.isOpen ? intent.quantity : restOf(intent))
   const quantity = byHand ? 1 : (unfinishedQuantity ?? Math.min(choice, bound.most))
   return (

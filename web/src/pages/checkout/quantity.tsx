@@ -1,4 +1,4 @@
-// How many nodes a buyer takes at once, up to what the rules allow.
+// How many nodes a buyer takes together, up to what the rules allow.
 import { type CanBuy, mostOf, type Tier } from '@node-ledger/client'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'

@@ -1,4 +1,4 @@
-// The referral code with which the buyer came, and whether their payment will include it. One decision is both what the page says and what it sends.
+// The referral code with which the buyer came, and whether their payment will include it. One decision is both what the page shows and what it sends.
 import { LedgerError, type Quote } from '@node-ledger/client'
 import { carries } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
@@ -64,7 +64,7 @@ export function useReferred(way: Way | null): Referral | null {
   }
 }
 
-/** Says what becomes of the code. Renders nothing while we do not know, or if there is no code. */
+/** Shows what becomes of the code. Renders nothing while we do not know, or if there is no code. */
 export function Referred({ referral }: { referral: Referral | null }) {
   if (!referral?.fate) return null
   return <OfCode>{rich(t[referral.fate], { code: <Code of={referral.code} /> })}</OfCode>

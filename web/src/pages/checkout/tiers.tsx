@@ -1,4 +1,4 @@
-// What is on sale, on one page: a card for each tier with its price, what is left, and its conditions. Also says how buying works.
+// What is on sale, on one page: a card for each tier with its price, what is left, and its conditions. Also explains how buying works.
 import type { Tier } from '@node-ledger/client'
 import { type ReactNode, Suspense } from 'react'
 import { Link } from 'wouter'
@@ -162,7 +162,7 @@ const NEARLY = 0.9
 const isNearlySold = ({ remaining, supply }: Tier) =>
   remaining !== null && supply !== null && supply - remaining >= supply * NEARLY
 
-/** Says how the sale of a tier stands, unless it is simply open. */
+/** Shows the state of a tier's sale, unless it is simply open. */
 function Standing({ tier }: { tier: Tier }) {
   const why = whyNotSold(tier)
   if (why !== null) return <Mark tone="calm">{why}</Mark>

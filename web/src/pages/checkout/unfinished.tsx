@@ -130,7 +130,7 @@ interface RestProps {
   show: UnfinishedProps['show']
 }
 
-/** Which transfers were sent, why the next was not, and an offer to send the rest. */
+/** Which transfers were sent, why the next was not, and an offer to send the others. */
 function Rest({ intent, isHere, resume, show }: RestProps) {
   const { paid, quantity, sent: hashes, said: why, isRefused, tierId } = intent
   const { data: payments } = usePaymentsOf(intent.payer)

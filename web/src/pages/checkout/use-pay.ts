@@ -37,7 +37,7 @@ export interface PayOptions {
   hasPressed: boolean
   setPressed: (hasPressed: boolean) => void
   isContract: boolean | null
-  /** The referral code to include, as the page says. */
+  /** The referral code to include, as the page shows. */
   referral: string | undefined
 }
 
@@ -83,7 +83,7 @@ export function usePay(options: PayOptions) {
   useEffect(() => {
     const current = readIntent()
     if (!sentHash || !current?.isOpen) return
-    // The wallet may never answer. We then offer the rest, as after a reload.
+    // The wallet may never answer. We then offer the others, as after a reload.
     const now = { ...withSent(current, sentHash), page: null }
     writeIntent(now)
     pay.reset()
@@ -116,7 +116,7 @@ async function send(
   try {
     const { stopped } = await sendPayments(ledger, own, order, {
       priceWei,
-      // The notice above the button says that the payment will be held.
+      // The notice above the button warns that the payment will be held.
       acceptHold: true,
       acceptTaken: hasPressed,
       ...(referral && { referral }),

@@ -76,7 +76,7 @@ function Covered({ cover: { contractBalanceWei, outstandingWei, surplusWei, isSo
       <Facts
         className="facts tally"
         of={{
-          // The share says that it is solvent.
+          // The share shows that it is solvent.
           [c.contract]: (isSolvent !== true || outstandingWei === 0n) && (
             <Tally note={contractBalanceWei === 0n && at}>
               {isSolvent === null ? (

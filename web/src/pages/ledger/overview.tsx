@@ -108,7 +108,7 @@ const MayEarn = ({ tier, credit, often }: { tier: Tier; credit: Credit; often: s
   </div>
 )
 
-/** Who sells, and how to contact them. A sale without a name is known by its wallet; in development, the page says how to name it. */
+/** Who sells, and how to contact them. A sale without a name is known by its wallet; in development, the page explains how to name it. */
 function Seller() {
   const { contact, termsUrl } = useSite()
   const { data } = useDeployment()

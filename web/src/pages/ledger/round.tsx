@@ -1,4 +1,4 @@
-// One round: what each node received, which this browser recomputes at once, and the seed of each amount.
+// One round: what each node received, which this browser recomputes immediately, and the seed of each amount.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
@@ -75,7 +75,7 @@ function RoundFacts({ round }: { round: Distribution }) {
   })
   const factsOf = round.turns.map(factsOfTurn)
   const [common = []] = factsOf
-  // What is equal for all turns stands once, below them.
+  // What is equal for all turns is shown once, below them.
   const shared = round.turns.length > 1 ? common.filter((fact) => factsOf.every((those) => isIn(those, fact))) : []
   return (
     <>
@@ -87,7 +87,7 @@ function RoundFacts({ round }: { round: Distribution }) {
               key={`${turn.cohort} ${turn.dueSec}`}
               turn={turn}
               facts={(factsOf[index] ?? []).filter((fact) => !isIn(shared, fact))}
-              // If all are right, the sentence above says so.
+              // If all are right, the sentence above shows that.
               result={check.data?.matches ? null : (check.data?.turns[index] ?? null)}
             />
           ))}

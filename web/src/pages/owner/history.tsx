@@ -15,11 +15,11 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
 const t = words.history
-/** How many entries of each list the service returns at most. The rest is on chain, and the operator has it. */
+/** How many entries of each list the service returns at most. The others are on chain, and the operator has it. */
 const LISTED_MAX = 200
 /** How many nodes we show at most, because each takes a request. */
 const NODES_MAX = 50
-/** How many requests run at once. Up to this many nodes load without a click. */
+/** How many requests run at a time. Up to this many nodes load without a click. */
 const AT_ONCE = 5
 
 /** A credit or a withdrawal of a node. */

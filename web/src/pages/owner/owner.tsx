@@ -38,7 +38,7 @@ const ME = ['me'] as const
  */
 const ME_EVERY_MS = 10_000
 
-/** Where, beside the file that works without this site, the parts that need a wallet stand. */
+/** Where, beside the file that works without this site, the parts that need a wallet go. */
 const Beside = createContext<HTMLElement | null>(null)
 
 export function Owner() {
@@ -56,7 +56,7 @@ export function Owner() {
   )
 }
 
-/** Parts that stand at the end of the page. */
+/** Parts at the end of the page. */
 function AtEnd({ children }: { children: ReactNode }) {
   const place = useContext(Beside)
   return (
@@ -216,7 +216,7 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   )
 }
 
-/** Says on the page that the session has ended, also above an open withdrawal form, which needs no session. */
+/** Shows on the page that the session has ended, also above an open withdrawal form, which needs no session. */
 function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
   return (
     <div className="notice warn">

@@ -1,4 +1,4 @@
-// The referral codes that pay the signed-in wallet: sales, and what is due and paid. Says nothing about buyers.
+// The referral codes that pay the signed-in wallet: sales, and what is due and paid. Reveals nothing about buyers.
 import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../../ledger.ts'
 import { Amount, Time } from '../../ui/facts.tsx'
@@ -26,7 +26,7 @@ export function Referrals({ owner }: { owner: string }) {
               [t.share]: fill(of.open ? t.open : t.closed, { percent: of.commissionBps / 100 }),
               ...(of.closesAt !== null && { [t.closes]: <Time at={of.closesAt} /> }),
               [t.sales]: String(of.count),
-              [t.earned]: <Amount wei={of.earnedWei - of.takenBackWei} />,
+              [t.earned]: <Amount wei={of.earnedWei - of.reversedWei} />,
               ...(of.waitingWei > 0n && { [t.waiting]: <Amount wei={of.waitingWei} /> }),
               [t.due]: <Amount wei={of.dueWei} />,
               [t.paid]: <Amount wei={of.paidWei} />,

@@ -1,4 +1,4 @@
-// How long the newest node took from its payment's block to its mint. That tells a buyer what to expect here.
+// How long the newest node took from its payment's block to its mint. That shows a buyer what to expect here.
 import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../../ledger.ts'
 

@@ -1,5 +1,5 @@
 // Reads the state of a transaction's payments from the ledger. From time to time it also claims them, so that the
-// service looks at the chain at once. If a stream can be opened, changes arrive through it.
+// service looks at the chain immediately. If a stream can be opened, changes arrive through it.
 import { LedgerError, type Payment, watchPayment } from '@node-ledger/client'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'

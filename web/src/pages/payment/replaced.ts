@@ -60,7 +60,7 @@ export function useReplacement(txHash: string | null, payer: string | undefined,
     if (txHash && certain) noteReplaced(txHash, certain.txHash)
   }, [txHash, certain])
   if (certain) return { payment: certain, isCertain: true }
-  // If the chain says that it is another transaction, it replaced nothing.
+  // If the chain shows that it is another transaction, it replaced nothing.
   const [other] = same === null ? [] : others
   return other ? { payment: other, isCertain: false } : null
 }

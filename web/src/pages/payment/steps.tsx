@@ -21,7 +21,7 @@ import { contactAbout, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
-/** States in which there is nothing to ask, or the page already says whom to ask. */
+/** States in which there is nothing to ask, or the page already shows whom to ask. */
 const SAYS_ALL: readonly Payment['status'][] = ['minted', 'held', 'dismissed']
 const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
 /** How many steps are done in each state. */
@@ -133,7 +133,7 @@ const stateOf = (payment: Payment | undefined, isError: boolean) => payment?.sta
 const isOwn = (txHash: string, payer: string | undefined) =>
   payer !== undefined || (readIntent()?.sent.includes(txHash) ?? false)
 
-/** How a transaction stands that is in no block. */
+/** The state of a transaction that is in no block. */
 const missing = (txHash: string, payer: string | undefined) => (isOwn(txHash, payer) ? 'none' : 'unknown')
 
 /** What this browser has sent, until a block has it. */
@@ -184,7 +184,7 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
   isOneOfSeveral: boolean
 }
 
-/** How a payment stands: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
+/** The state of a payment: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
 function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from } = payment
   const isRefunding = status === 'held' && payment.reason === 'refunding'

@@ -119,7 +119,7 @@ function KeepPage({ txHash }: { txHash: string }) {
 function Next({ payment: { reason, waitsForPlace } }: { payment: Payment }) {
   if (reason === 'soldOut' || reason === 'supplySpent') return waitsForPlace ? t.waitsForPlace : t.noPlace
   if (reason === 'contractWallet') return <OfContract />
-  // The reason says it.
+  // The reason shows it.
   if (reason === 'refunding') return null
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
