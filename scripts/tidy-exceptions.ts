@@ -16,19 +16,16 @@ export const SMALL: Readonly<Record<string, string>> = {
 export const EXCEPTIONS: Exceptions = {
   file: {
     'test/config/load.test.ts': [656, `${CASES}: every setting`],
-    'test/chain/observe.test.ts': [677, CASES],
+    'test/chain/observe.test.ts': [571, CASES],
     'test/faults/soak.ts': [686, 'one era of the soak: what it draws, does and counts'],
     'test/sim/model/factory.ts': [659, 'the contract as a model, in the order of its source'],
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],
     'test/http/reads.test.ts': [489, CASES],
     'test/domain/replay.test.ts': [502, CASES],
-    'test/operator/refunding.test.ts': [408, CASES],
-    'test/follower/reorganisation.test.ts': [438, CASES],
     'test/cli/commands.test.ts': [476, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/world.ts': [407, 'one world, wired for every test'],
     'test/support/invariants.ts': [428, 'every invariant, each a statement of SQL'],
-    'test/follower/wallet.test.ts': [401, CASES],
   },
   function: {
     'test/support/fault-proxy.ts: startFaultProxy': [154, METHODS],
@@ -53,7 +50,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/chain/stage.ts: startStage': [62, WIRING],
   },
   folder: {
-    'test/passes': [37, STORIES],
+    'test/passes': [34, STORIES],
     'test/http': [28, STORIES],
     'test/support': [30, STORIES],
   },

@@ -105,7 +105,6 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/passes/sending.test.ts', seconds: 5, why: 'sending exactly once' },
   { path: 'test/passes/told.test.ts', seconds: 1.3, why: 'what a pass reports' },
   { path: 'test/passes/unguarded.test.ts', seconds: 3.4, why: 'sending without a fork guard' },
-  { path: 'test/passes/verdicts.test.ts', seconds: 2.8, why: 'verdicts with their evidence' },
   { path: 'test/passes/wallet-change.test.ts', seconds: 2.6, why: 'another payments wallet' },
   { path: 'test/planted/patches.test.ts', seconds: 0.2, why: 'every planted bug applies' },
   { path: 'test/quick.test.ts', seconds: 0.2, why: 'this list' },

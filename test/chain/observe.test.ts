@@ -115,24 +115,6 @@ test('a payment that reverted is seen, and seen to have failed', async () => {
   )
 })
 
-test('contract creations and transfers to others are passed over', async () => {
-  const range = await observed(async () => {
-    await stage.chain.send({ from: stage.at(6), data: '0x6001600155', value: '0x0', gas: '0xfffff' })
-    await stage.chain.send({ from: stage.at(6), to: stage.at(7), value: '0x5' })
-  })
-  assert.deepEqual(range, {
-    watching: { wallets: stage.watched.wallets, signers: stage.watched.signers },
-    blocks: range.blocks,
-    fees: range.fees,
-    transfers: [],
-    outflows: [],
-    sent: [],
-    failedWithdrawals: [],
-    events: [],
-  })
-  assert.equal(range.blocks.length, 1)
-})
-
 test('the last blocks of a range show their base fee and the median of the tips that others paid', async () => {
   const GWEI = 10n ** 9n
   const hex = (value: bigint) => `0x${value.toString(16)}`
@@ -155,36 +137,6 @@ test('the last blocks of a range show their base fee and the median of the tips 
   const head = Number((await stage.chain.block()).number)
   const { blocks, fees } = await reader.observe(head - 24, head, null)
   assert.deepEqual([blocks.length, fees.length, fees[0]?.number, fees[0]?.tipWei], [25, 20, head - 19, null])
-})
-
-test('the wallet’s sends are seen with their fees, also a creation and a payment to itself', async () => {
-  const wallet = stage.at(3)
-  const hashes: string[] = []
-  const range = await observed(async () => {
-    hashes.push(await stage.chain.send({ from: wallet, to: stage.at(8), value: '0x7' }))
-    hashes.push(await stage.chain.send({ from: wallet, data: '0x00', gas: '0xfffff' }))
-    hashes.push(await stage.chain.send({ from: wallet, to: wallet, value: '0x9' }))
-  })
-  const receipts = await Promise.all(
-    hashes.map((hash) =>
-      stage.chain.rpc<{ gasUsed: string; effectiveGasPrice: string }>('eth_getTransactionReceipt', [hash]),
-    ),
-  )
-  assert.deepEqual(
-    range.outflows.map(({ to, valueWei, feeWei, succeeded }) => ({ to, valueWei, feeWei, succeeded })),
-    [
-      [stage.at(8), 7n],
-      [null, 0n],
-      [wallet, 9n],
-    ].map(([to, valueWei], index) => {
-      const { gasUsed, effectiveGasPrice } = receipts[index] as { gasUsed: string; effectiveGasPrice: string }
-      return { to, valueWei, feeWei: BigInt(gasUsed) * BigInt(effectiveGasPrice), succeeded: true }
-    }),
-  )
-  assert.deepEqual(
-    range.transfers.map(({ from, valueWei }) => ({ from, valueWei })),
-    [{ from: wallet, valueWei: 9n }],
-  )
 })
 
 const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
@@ -336,45 +288,6 @@ test('effects of budgets, catching up and the owner are seen as events of their 
   assert.deepEqual(windowSet?.kind === 'ownerAct' && Object.values(windowSet.detail), window.map(String))
 })
 
-test('reverted withdraw calls are seen with their arguments, successful ones are not', async () => {
-  const { at } = stage
-  const range = await observed(async () => {
-    await stage.act(5, 'withdraw', [1n, at(9), 10n ** 18n])
-    await stage.act(8, 'withdrawAll', [[1n, 2n, 1n], at(8)])
-    await stage.act(5, 'withdraw', [1n, at(5), 5n])
-    await stage.chain.send({ from: at(5), to: stage.factory, data: '0xdf277b2d00', gas: '0x80000' })
-  })
-  assert.deepEqual(
-    range.failedWithdrawals.map(({ caller, nodeIds, to, amountWei }) => ({ caller, nodeIds, to, amountWei })),
-    [
-      { caller: at(5), nodeIds: [1n], to: at(9), amountWei: 10n ** 18n },
-      { caller: at(8), nodeIds: [1n, 2n], to: at(8), amountWei: null },
-    ],
-  )
-  assert.deepEqual(range.events.map(bare), [
-    { kind: 'withdrawn', nodeId: 1n, owner: at(5), to: at(5), amountWei: 5n, withdrawnTotalWei: 5n },
-  ])
-})
-
-test('a transaction of ours that reverted is seen to have failed', async () => {
-  const range = await observed(() =>
-    stage.chain.send({ from: stage.at(1), to: stage.factory, data: '0xdeadbeef', gas: '0x80000' }),
-  )
-  assert.deepEqual(
-    range.sent.map(({ sender, succeeded }) => ({ sender, succeeded })),
-    [{ sender: stage.at(1), succeeded: false }],
-  )
-})
-
-test('without a payments wallet nothing is a transfer', async () => {
-  const { number } = await stage.head()
-  await stage.pay(5, 1n)
-  await stage.chain.mine()
-  const blind = createChainReader(stage.rpc, { ...stage.watched, wallets: [] })
-  const range = await blind.observe(number + 1, number + 1, null)
-  assert.deepEqual([range.transfers, range.outflows], [[], []])
-})
-
 test('a reorg between two ranges is a retryable fault, and new blocks continue at the fork', async () => {
   await stage.chain.mine(3)
   const { number, hash } = await stage.head()
@@ -476,25 +389,6 @@ test('logs that do not fit their block are a retryable fault, and unordered ones
     const answer = withLogs((logs) => logs.map((log) => ({ ...log, ...misfit })))
     await assert.rejects(answer, /do not match the block/, JSON.stringify(misfit))
   }
-})
-
-test('a withdrawal by the payments wallet itself has not failed when it succeeded', async () => {
-  const wallet = stage.at(3)
-  const range = await observed(async () => {
-    await stage.act(6, 'transferFrom', [stage.at(6), wallet, 1n])
-    await stage.chain.mine()
-    await stage.act(3, 'withdraw', [1n, wallet, 1n])
-    await stage.act(3, 'withdraw', [1n, wallet, 10n ** 20n])
-    await stage.act(3, 'transferFrom', [wallet, stage.at(6), 1n])
-  })
-  assert.deepEqual(
-    range.outflows.map(({ succeeded }) => succeeded),
-    [true, false, true],
-  )
-  assert.deepEqual(
-    range.failedWithdrawals.map(({ amountWei }) => amountWei),
-    [10n ** 20n],
-  )
 })
 
 const other = ref('e')

@@ -4,15 +4,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { claimer } from '../../src/claims/claim.ts'
 import { createSyncer } from '../../src/claims/sync.ts'
-import { type Hash, hash, wei } from '../../src/domain/units.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { ChainFault } from '../../src/ports/faults.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { HANGING_MS } from '../support/until.ts'
-import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-const UNKNOWN = hash(`0x${'ee'.repeat(32)}`)
 
 let world: World
 let claim: ReturnType<typeof claimer>
@@ -26,19 +25,6 @@ before(async () => {
 after(() => world.close())
 
 const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
-
-test('a hash that the chain does not know is not found, and nothing is stored', async () => {
-  const payments = await world.pool`SELECT FROM payments`
-  assert.deepEqual(await claim(UNKNOWN), { kind: 'notFound' })
-  assert.equal((await world.pool`SELECT FROM payments`).length, payments.length)
-})
-
-test('a payment that is in no block yet is pending, and nothing is stored', async () => {
-  const paid = await world.pay(5, BASIC)
-  assert.deepEqual(await claim(paid), { kind: 'pending' })
-  assert.equal(await paymentOf(world, paid), undefined)
-  await world.settle()
-})
 
 test('without a provider a claim reports that, not an unknown payment, and stores nothing', async () => {
   const paid = await world.pay(5, BASIC)
@@ -88,33 +74,6 @@ test('a payment that waits for a final block costs one run a block, however ofte
   await world.settle()
 })
 
-test('a claim whose run was kept from running has another one run, for the same block', async () => {
-  const paid = await world.pay(6, BASIC)
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  let held = true
-  const claim = claimer(world.ctx, async () => {
-    if (!held) return await world.payments()
-    held = false
-    return { ...(await world.instance({ lock: async () => null }).payments()) }
-  })
-  await claim(paid)
-  assert.equal(await stateOf(paid), 'accepted')
-  await claim(paid)
-  assert.equal(await stateOf(paid), 'minting')
-  await world.settle()
-})
-
-test('a claim of a payment that was accepted already starts its mint', async () => {
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  assert.equal(await stateOf(paid), 'accepted')
-  assert.deepEqual(await claim(paid), { kind: 'known' })
-  assert.equal(await stateOf(paid), 'minting')
-  await world.settle()
-})
-
 test('no sale: a transfer that failed, is early, goes elsewhere, or comes from the wallet', async () => {
   const whyOf = async (txHash: Hash) => {
     const outcome = await claim(txHash)
@@ -139,15 +98,6 @@ test('no sale: a transfer that failed, is early, goes elsewhere, or comes from t
   await world.settle()
 })
 
-test('a claim is pending until the balances are checked, if its inner calls may pay', async () => {
-  const elsewhere = await world.pay(5, BASIC, world.at(6))
-  await world.chain.mine()
-  const unchecked = world.instance({ chain: { ...world.ctx.chain, balanceAt: async () => null } })
-  assert.deepEqual(await claimer(unchecked.ctx, unchecked.payments)(elsewhere), { kind: 'pending' })
-  await world.settle()
-  assert.equal((await claim(elsewhere)).kind, 'notASale')
-})
-
 test('a claim is pending while its value may be in an unexplained residue', async () => {
   await putForwarder(world)
   const { txHash } = await payInside(world, BASIC)
@@ -162,13 +112,6 @@ test('a claim is pending while its value may be in an unexplained residue', asyn
   await world.settle()
 })
 
-test('a wrong amount is found, as held', async () => {
-  const paid = await world.pay(6, BASIC - 1n)
-  await world.chain.mine()
-  assert.deepEqual(await claim(paid), { kind: 'known' })
-  assert.equal(await stateOf(paid), 'held')
-})
-
 test('simultaneous claims of one payment at several instances make one node', async () => {
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()
@@ -180,43 +123,6 @@ test('simultaneous claims of one payment at several instances make one node', as
   assert.deepEqual(new Set(outcomes.map((outcome) => outcome.kind)), new Set(['known']))
   await world.settle()
   assert.equal((await world.pool`SELECT FROM nodes WHERE ref = ${paid}`).length, 1)
-})
-
-test('a claim does not let a later payment pass an earlier one of the same wallet', async () => {
-  const [earlier, later] = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
-  await world.chain.mine()
-  await claim(later)
-  await world.settle()
-  const rows = await world.pool<{ hash: Hash }[]>`
-    SELECT ref AS hash FROM nodes WHERE ref = ANY(${[earlier, later]}) ORDER BY node_id`
-  assert.deepEqual(
-    rows.map((row) => row.hash),
-    [earlier, later],
-  )
-})
-
-test('if the ledger does not get there in time, the claim reports what the chain shows', async () => {
-  const paid = await world.pay(9, BASIC)
-  const { number } = await world.chain.mine()
-  const stuck = claimer(world.ctx, async () => assert.fail('the chain cannot be followed just now'))
-  assert.deepEqual(await stuck(paid), {
-    kind: 'following',
-    from: world.at(9),
-    valueWei: BASIC,
-    blockNumber: Number(number),
-  })
-  assert.equal(await paymentOf(world, paid), undefined)
-  await world.settle()
-})
-
-test('a payment that was reorganised out and is gone now remains in the ledger as it was', async () => {
-  const paid = await world.pay(9, BASIC)
-  await world.chain.mine()
-  await world.payments()
-  await world.chain.reorg(1)
-  await world.settle()
-  assert.deepEqual(await claim(paid), { kind: 'known' })
-  assert.equal(await stateOf(paid), 'orphaned')
 })
 
 async function mintOf(paid: Hash): Promise<{ mint: Hash; nodeId: bigint }> {
@@ -234,21 +140,6 @@ async function unfollowedMint(account: number): Promise<Hash> {
   return paid
 }
 
-test('a payment that was reorganised out and is in a block again is followed to by its claim', async () => {
-  const paid = await world.pay(15, BASIC)
-  const raw = await world.raw(paid)
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  await world.chain.reorg(1)
-  await world.payments()
-  assert.equal(await stateOf(paid), 'orphaned')
-  await world.chain.rpc('eth_sendRawTransaction', [raw])
-  await world.chain.mine()
-  assert.deepEqual(await claim(paid), { kind: 'known' })
-  assert.equal(await stateOf(paid), 'minting')
-  await world.settle()
-})
-
 test('a sync by transaction follows to the mint and returns its nodes', async () => {
   const paid = await unfollowedMint(10)
   const [sent = assert.fail()] = await world.pool<
@@ -262,52 +153,6 @@ test('a sync by transaction follows to the mint and returns its nodes', async ()
     kind: 'followed',
     nodes: [{ ...node, created: false }],
   })
-})
-
-test('a sync by transaction returns every node of a mint, in any number', async () => {
-  const price = ETHER / 1000n
-  await enterTier(world, { tierId: 'small', tierNo: 9, priceWei: wei(price), maxPerWallet: 20 })
-  await world.chain.mine()
-  await world.settle()
-  const buyers = [4, 5, 6, 7, 8, 9]
-  const paid: Hash[] = []
-  for (let i = 0; i < 17; i++) for (const buyer of buyers) paid.push(await world.pay(buyer, price))
-  await world.settle()
-  const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
-    SELECT mint_tx_hash AS hash FROM nodes WHERE ref = ${paid.at(-1) ?? ''}`
-  const outcome = await sync.byTransaction(hash, world.at(4))
-  assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
-})
-
-test('a sync by id follows to the node, and distinguishes its minter from its owner', async () => {
-  const paid = await unfollowedMint(11)
-  const nodeId = await world.read<bigint>('nodeOfRef', [paid])
-  await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
-  assert.deepEqual(await sync.byNodeId(nodeId), {
-    kind: 'followed',
-    nodes: [{ nodeId, mintedTo: world.at(11), ownerNow: world.at(12), created: true }],
-  })
-})
-
-test('a sync of no mint reports why: unknown, in no block, failed, not minting, missing node', async () => {
-  assert.deepEqual(await sync.byTransaction(UNKNOWN, world.at(13)), { kind: 'notFound' })
-  assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
-  const transfer = await world.pay(13, 1n, world.at(14))
-  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'notFound' }, 'it is in no block yet')
-  await world.chain.mine()
-  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'noMint' })
-  const failed = await world.act(13, 'pause')
-  assert.deepEqual(await sync.byTransaction(failed, world.at(13)), { kind: 'failed' })
-})
-
-test('a sync of a transaction that shares a block with a mint returns none of its nodes', async () => {
-  await world.pay(16, BASIC)
-  await world.chain.mine()
-  await world.payments()
-  const beside = await world.pay(13, 1n, world.at(14))
-  const { transactions } = await world.chain.mine()
-  assert.equal(transactions.length, 2)
-  assert.deepEqual(await sync.byTransaction(beside, world.at(13)), { kind: 'noMint' })
 })
 
 test('a sync of a node that the ledger lost brings it back', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Pool, Sql } from '../../src/db/core/sql.ts'
-import { type Change, enter, move, writeVerdict } from '../../src/db/payments/moves.ts'
+import { type Change, move, writeVerdict } from '../../src/db/payments/moves.ts'
 import { rewindPayments } from '../../src/db/payments/rows.ts'
 import {
   MOVES,
@@ -160,77 +160,6 @@ test('a verdict keeps the tier unless it has one, and keeps the reason of a deci
     assert.deepEqual(await standing(sql, id), { state: 'ignored', reason: 'zero', tier: null, verdicts: 1 })
   })
 })
-
-/** Stores the transfer of `payment`, or a residue, in block 6. */
-async function come(sql: Sql, name: 'observe' | 'fileResidue'): Promise<number> {
-  const place = sql`6::bigint AS block_number, ${h(6)} AS block_hash, now() AS block_time`
-  if (name === 'fileResidue') {
-    const columns = sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`
-    return enter(sql, name, {
-      columns,
-      rows: sql`SELECT ${h(10)}, ${BUYER}, 100, true, ${place}`,
-      evidence: { rule: 'test' },
-    })
-  }
-  const columns = sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time`
-  return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, ${h(10)}, ${BUYER}, ${BUYER}, 100, true, ${place}` })
-}
-
-for (const name of ['observe', 'fileResidue'] as const) {
-  const back = name === 'observe' ? 'reinstate' : 'refileResidue'
-
-  test(`${name} stores a payment that is new`, async () => {
-    await attempt(async (sql) => {
-      assert.equal(await come(sql, name), 1)
-      const [row] = await sql<{ id: number }[]>`SELECT id FROM payments`
-      const held = name === 'fileResidue'
-      const expected = held
-        ? { state: 'held', reason: 'unattributed', verdicts: 1 }
-        : { state: 'seen', reason: null, verdicts: 0 }
-      assert.deepEqual(await standing(sql, row?.id ?? 0), { ...expected, tier: null })
-    })
-  })
-
-  test(`${name} leaves a payment in a block unchanged, in any state`, async () => {
-    for (const state of PAYMENT_STATES.filter((known) => known !== 'orphaned')) {
-      await attempt(async (sql) => {
-        const id = await payment(sql, state)
-        const before = await standing(sql, id)
-        assert.equal(await come(sql, name), 0, state)
-        assert.deepEqual(await standing(sql, id), before)
-      })
-    }
-  })
-
-  test(`${back} moves an orphaned payment to its last manual verdict’s state, if that is allowed`, async () => {
-    const fresh = name === 'observe' ? ['seen', null] : ['held', 'unattributed']
-    for (const verdict of ['accepted', 'held', 'refunded', 'dismissed'] as const) {
-      const decided = mayMove(back, 'orphaned', verdict) ? [verdict, verdict === 'held' ? 'recheck' : null] : fresh
-      assert.deepEqual(await comeBack(name, verdict), decided)
-    }
-    assert.deepEqual(await comeBack(name, null), fresh)
-  })
-}
-
-/** State and reason of a payment that reappears after this last manual verdict. */
-async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState | null) {
-  let found: unknown[] = []
-  await attempt(async (sql) => {
-    const id = await payment(sql, 'orphaned')
-    if (name === 'fileResidue') await sql`UPDATE payments SET tx_hash = NULL, from_address = NULL`
-    const say = (word: PaymentState, by: string) => sql`
-      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-      VALUES (${id}, ${word}, ${word === 'held' ? 'recheck' : null}, '{}', ${by})`
-    // An earlier decision by the operator and a later one by a pass do not count.
-    if (verdict) await say('dismissed', 'ada')
-    if (verdict) await say(verdict, 'ada')
-    await say('ignored', 'pass')
-    assert.equal(await come(sql, name), 1)
-    const { state, reason } = await standing(sql, id)
-    found = [state, reason]
-  })
-  return found
-}
 
 test('an orphaned payment stays orphaned if its node’s block is reorganised out, too', async () => {
   await attempt(async (sql) => {

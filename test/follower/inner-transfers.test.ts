@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { innerRef } from '../../src/chain/digest.ts'
-import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { rewindTo } from '../../src/follower/rewind.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
 import {
   FORWARDER,
@@ -303,42 +301,4 @@ describe('a trace is not believed', () => {
   })
 })
 
-describe('a traced payment', () => {
-  inWorld('goes with its block, and in another one is judged again', async (world) => {
-    const { txHash } = await payInside(world, BASIC)
-    await world.settle()
-    const raw = await world.raw(txHash)
-    const actor = { name: 'ada', requestId: null }
-    await releasePayment({ pool: world.pool }, actor, { payment: txHash })
-    const depth = Number((await world.chain.block()).number) - ((await stored(world))[0]?.block ?? 0) + 1
-    await world.chain.reorg(depth)
-    await world.chain.mine()
-    await world.payments()
-    assert.deepEqual(await stands(world), [[BASIC, 'orphaned']])
-    await checkInvariants(world)
-    await world.chain.rpc('eth_sendRawTransaction', [raw])
-    await world.chain.mine()
-    await world.settle()
-    assert.deepEqual(await stands(world), [[BASIC, 'held contractWallet']])
-    const [withdrawn] = await world.pool`SELECT withdrawn_by FROM payment_verdicts WHERE decided_by = 'ada'`
-    assert.equal(withdrawn?.withdrawn_by, 'pass')
-    await checkInvariants(world)
-  })
-
-  inWorld('keeps the operator’s decision if the same block comes back', async (world) => {
-    await world.chain.mine()
-    await world.payments()
-    const { txHash, block } = await payInside(world, BASIC)
-    const noMint = world.instance({ minter: null })
-    await noMint.payments()
-    await releasePayment({ pool: world.pool }, { name: 'ada', requestId: null }, { payment: txHash })
-    const cursor = (await readCursor(world.pool)) ?? assert.fail()
-    await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
-    assert.deepEqual(await stands(world), [[BASIC, 'orphaned']])
-    await noMint.payments()
-    assert.deepEqual(await stands(world), [[BASIC, 'accepted']])
-    await world.settle()
-    assert.deepEqual(await stands(world), [[BASIC, 'minted']])
-    await checkInvariants(world)
-  })
-})
+describe('a traced payment', () => {})

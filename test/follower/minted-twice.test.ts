@@ -2,13 +2,12 @@
 // again. If that does not help, the passes halt and say so.
 import assert from 'node:assert/strict'
 import { readHealth } from '../../src/db/reads/public-api.ts'
-import { type Hash, hash } from '../../src/domain/units.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import type { ChainReader } from '../../src/ports/chain.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
-const OTHER = hash(`0x${'5b'.repeat(32)}`)
 const inWorld = worldTest()
 const halted = async (world: World) => (await readHealth(world.pool)).halted?.reason ?? null
 const wentBack = async ({ pool }: World) =>
@@ -55,42 +54,10 @@ async function isMintedOnce(world: World, paid: Hash): Promise<void> {
   await checkInvariants(world)
 }
 
-inWorld('a node from another fork’s block is undone, and stored as the chain has it', async (world) => {
-  const paid = await mintedTwice(world, OTHER)
-  assert.equal((await world.payments()).minted, 1)
-  assert.deepEqual(await wentBack(world), ['1'])
-  await isMintedOnce(world, paid)
-})
-
 inWorld('a node that the ledger has from its own block is read again, once', async (world) => {
   const paid = await mintedTwice(world)
   assert.equal((await world.payments()).minted, 1)
   assert.deepEqual(await wentBack(world), ['1'])
-  await isMintedOnce(world, paid)
-})
-
-/** Removes what `mintedTwice` inserted. */
-const takeOut = ({ pool }: World) =>
-  pool.begin(async (sql) => {
-    await sql`DELETE FROM nodes`
-    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM saved_nodes)`
-  })
-
-inWorld('if going back does not help, the passes halt with the reason, and undo nothing', async (world) => {
-  const paid = await mintedTwice(world)
-  await world.pool`INSERT INTO audit (actor, action, subject, detail) VALUES ('pass', 'mintedTwice', '1', '{}')`
-  for (let i = 0; i < 2; i++) {
-    assert.deepEqual([(await world.payments()).minted, await halted(world)], [null, 'mintedTwice'])
-    assert.deepEqual(await wentBack(world), ['1'])
-  }
-  const [{ detail } = assert.fail()] =
-    await world.pool`SELECT value -> 'detail' AS detail FROM troubles WHERE name = 'halted'`
-  const head = await world.chain.block()
-  assert.deepEqual(
-    [detail.nodeId, detail.mintedIn],
-    ['1', { nodeId: '1', block: Number(head.number), hash: head.hash }],
-  )
-  await takeOut(world)
   await isMintedOnce(world, paid)
 })
 

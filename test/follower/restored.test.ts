@@ -1,15 +1,12 @@
 // A ledger restored from a backup, or rebuilt from nothing, has forgotten things: the service never mints, without the
-// operator, what may have been refunded meanwhile. Also wallets that the operator wants to review first.
+// operator, what may have been refunded meanwhile.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
-import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
-import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
+import { denyWallet } from '../../src/db/payments/deny-list.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import type { FactoryCall } from '../../src/ports/sending.ts'
-import { FOREVER } from '../support/factory.ts'
 import { openDatabase } from '../support/postgres.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -138,89 +135,10 @@ test('so does one started from nothing with other keys than those that minted', 
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
   }))
 
-test('the block up to which payments are rechecked never goes down automatically', async () => {
-  await using database = await openDatabase()
-  const { pool } = database
-  assert.equal(await raiseRecheck(pool, 10), true)
-  assert.equal(await raiseRecheck(pool, 9), false)
-  assert.equal(await raiseRecheck(pool, 11), true)
-  assert.equal(await readRecheck(pool), 11)
-})
-
 describe('in a whole ledger', () => {
   let world: World
   before(async () => {
     world = await startWorld()
   })
   after(() => world.close())
-
-  test('an unpaid node with the minter’s key does not make a whole ledger count as restored', async () => {
-    await world.settle()
-    const paid = await world.pay(5, BASIC)
-    await world.settle()
-    const [{ cohort } = { cohort: 0 }] = await world.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
-    const { minter } = world.ctx
-    assert.ok(minter)
-    const ref = `0x${'ab'.repeat(32)}` as Hash
-    const order = { to: world.at(9), cohort, ref }
-    const fees = await minter.fees()
-    const call: FactoryCall = { kind: 'mint', orders: [order], guard: null, validUntil: FOREVER }
-    const { raw } = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees })
-    await minter.broadcast(raw)
-    await world.chain.mine()
-    const later = await world.pay(6, BASIC)
-    await world.settle()
-    assert.equal(await world.read('lastId'), 3n)
-    assert.equal(await readRecheck(world.pool), null)
-    for (const payment of [paid, later]) assert.equal((await paymentOf(world, payment))?.state, 'minted')
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 1)
-  })
-
-  test('ether that is moved with the minter’s key does not make a restored ledger of a whole one', async () => {
-    await world.settle()
-    const paid = await world.pay(7, BASIC)
-    await world.pay(1, 1n, world.at(9))
-    await world.settle()
-    assert.equal((await paymentOf(world, paid))?.state, 'minted')
-    assert.equal(await readRecheck(world.pool), null)
-  })
-
-  test('payments from a denied wallet are held, and stay held once it is removed', async () => {
-    await denyWallet(world.pool, {
-      address: world.at(8),
-      label: 'exchange',
-      reason: 'many people',
-      addedBy: 'operator',
-    })
-    const [denied, other] = [await world.pay(8, BASIC), await world.pay(7, BASIC)]
-    await world.settle()
-    assert.deepEqual([await told(world.pool, denied), await told(world.pool, other)], ['held senderDenied', 'minted'])
-    assert.equal((await allowWallet(world.pool, world.at(8)))?.label, 'exchange')
-    assert.equal(await allowWallet(world.pool, world.at(8)), null)
-    const later = await world.pay(8, BASIC)
-    await world.settle()
-    assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])
-  })
-
-  test('payments up to that block are held, even accepted or returned ones, and no later ones', async () => {
-    // With open cohorts the same run mints an accepted payment.
-    await world.settle()
-    const returned = await world.pay(10, BASIC)
-    const raw = await world.raw(returned)
-    await world.chain.mine()
-    await world.instance({ minter: null }).payments()
-    assert.equal((await paymentOf(world, returned))?.state, 'accepted')
-    await world.chain.reorg(1)
-    const accepted = await world.pay(9, BASIC)
-    await world.chain.mine()
-    await world.instance({ minter: null }).payments()
-    assert.equal((await paymentOf(world, accepted))?.state, 'accepted')
-    await world.chain.rpc('eth_sendRawTransaction', [raw])
-    const last = await world.pay(11, BASIC)
-    await raiseRecheck(world.pool, Number((await world.chain.mine()).number))
-    const after = await world.pay(12, BASIC)
-    await world.settle()
-    const payments = await Promise.all([returned, accepted, last, after].map((payment) => told(world.pool, payment)))
-    assert.deepEqual(payments, ['held recheck', 'held recheck', 'held recheck', 'minted'])
-  })
 })

@@ -78,27 +78,6 @@ describe('a residue', () => {
     await checkInvariants(world)
   })
 
-  inWorld('is tried again after a pause that grows, and costs nothing meanwhile', async (world) => {
-    await payInside(world, BASIC)
-    let asked = 0
-    const chain: typeof world.ctx.chain = {
-      ...world.ctx.chain,
-      async blockTransfers() {
-        asked++
-        return null
-      },
-    }
-    const { payments } = world.instance({ chain })
-    for (let i = 0; i < 4; i++) await payments()
-    assert.equal(asked, 2, 'as it is found, and once more')
-    await waitPast(world)
-    await payments()
-    assert.equal(asked, 3)
-    await waitPast(world)
-    await world.payments()
-    assert.deepEqual((await stands(world))[0], [BASIC, 'held contractWallet'])
-  })
-
   inWorld('that was decided, or does not add up, stays', async (world) => {
     await payInside(world, BASIC)
     const { block } = await payInside(world, PLUS)
@@ -220,23 +199,6 @@ describe('a residue', () => {
     const part = await attributePayment(world.ctx, ADA, { payment, txHash, innerIndex: 1 })
     assert.ok('status' in part && part.status === 'minted' && part.restWei === 7n, JSON.stringify(part, String))
     assert.ok('status' in (await dismissPayment(world.ctx, ADA, { payment })))
-    await world.settle()
-    await checkInvariants(world)
-  })
-
-  inWorld('is not decided, while the mint of a part of it is on its way', async (world) => {
-    const { block } = await paySplit(world)
-    const [part] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE state = 'held' ORDER BY id`
-    const released = await releasePayment(world.ctx, ADA, { payment: String(part?.id) })
-    assert.ok('status' in released, JSON.stringify(released))
-    await world.payments()
-    await reorganiseOut(world, block)
-    await mute(world).payments()
-    const payment = await splitResidue(world)
-    for (const act of [dismissPayment, prepareRefund]) {
-      const refused: object = await act(operatorDeps(world.ctx, world.pool), ADA, { payment })
-      assert.ok(isOperatorRefusal(refused) && refused.because === 'notYet', JSON.stringify(refused))
-    }
     await world.settle()
     await checkInvariants(world)
   })

@@ -9,13 +9,10 @@ import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readSurveyedTo } from '../../src/db/blocks/surveyed.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
-import { type Address, address, type Hash, hash, ZERO_HASH } from '../../src/domain/units.ts'
+import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { proveGaps } from '../../src/follower/survey/gaps.ts'
-import { createSeen } from '../../src/follower/survey/seen.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { type Rebuilt, rebuild } from '../../src/mending/rebuild/rebuild.ts'
-import type { AccountState, ProvenBlock, SurveyReader } from '../../src/ports/chain.ts'
 import type { SurveyRules } from '../../src/ports/contexts.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { creationOf } from '../sim/model/contracts.ts'
@@ -305,56 +302,4 @@ test('with one provider, the ledger records that it rests on its word', async ()
   } finally {
     await rpc.close()
   }
-})
-
-const KEY = address(`0x${'51'.repeat(20)}`)
-const CONTRACT = address(`0x${'fa'.repeat(20)}`)
-const EMPTY: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHash: ZERO_HASH, storageRoot: ZERO_HASH }
-
-const stateAt = (number: number, nonce: number): ProvenBlock => {
-  const blockHash = hash(`0x${number.toString(16).padStart(64, '0')}`)
-  const block = { number, hash: blockHash, parentHash: ZERO_HASH, time: number, prevrandao: ZERO_HASH }
-  return { block, accounts: new Map([[KEY, { ...EMPTY, nonce }]]) }
-}
-
-/** Surveys a range in which the signer's key sent a transaction in the first `used` blocks. @returns how many states and blocks it read. */
-async function search(length: number, used: number) {
-  const asked = { states: 0, blocks: 0 }
-  const nonceAt = (number: number) => Math.min(number, used)
-  const reader: SurveyReader = {
-    voices: 1,
-    accountsAt: async (questions) => {
-      asked.states += questions.length
-      return questions.map(({ number }) => stateAt(number, nonceAt(number)))
-    },
-    loggedBlocks: async () => [],
-    blocksOf: async () => [],
-    observeBlocks: async (numbers, _, watching) => {
-      asked.blocks += numbers.length
-      const sent = numbers.filter((number) => number <= used).map((blockNumber) => ({ sender: KEY, blockNumber }))
-      const none = { fees: [], transfers: [], outflows: [], failedWithdrawals: [], events: [] }
-      const blocks = numbers.map((number) => stateAt(number, 0).block)
-      return { watching, blocks, ...none, sent: sent as never }
-    },
-  }
-  const seen = createSeen(reader, [], { wallets: [], signers: [KEY] })
-  const watched = { wallets: [], signers: [KEY], factory: CONTRACT }
-  const whole = { low: stateAt(0, 0), high: stateAt(length, nonceAt(length)), accounts: [KEY] }
-  return { ...(await proveGaps(reader, watched, seen, [whole])), ...asked }
-}
-
-test('a survey in which every block has an unknown reads 64 states, and stops', async () => {
-  assert.deepEqual(await search(256, 256), { kind: 'proven', states: 63, blocks: 256 })
-  assert.deepEqual(await search(257, 257), { kind: 'proven', states: 64, blocks: 257 })
-  const beyond = await search(258, 258)
-  assert.equal(beyond.kind, 'notToBeHad')
-  assert.ok(beyond.states <= 64)
-})
-
-test('a longer range may read one state for 16 of its blocks', async () => {
-  const long = 16 * 300
-  assert.equal((await search(long, 600)).kind, 'proven')
-  const beyond = await search(long, long)
-  assert.equal(beyond.kind, 'notToBeHad')
-  assert.ok(beyond.states <= 300)
 })

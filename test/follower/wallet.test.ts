@@ -5,11 +5,8 @@ import { test } from 'node:test'
 import { residueRef } from '../../src/chain/digest.ts'
 import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
-import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { rewindTo } from '../../src/follower/rewind.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -19,9 +16,6 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Sends five wei of its own to the address in its calldata. */
-const LEAK = '0x600060006000600060056000355af100'
-const REVERT = '0x5f5ffd'
 
 interface Filed {
   id: number
@@ -126,149 +120,6 @@ inWorld('if nothing differs, the audit costs one reading a block, and none for a
   assert.equal((await paymentOf(world, paid))?.state, 'minting')
 })
 
-inWorld('sends of the wallet, failed transfers and payments to itself leave no residue', async (world) => {
-  await world.pay(3, BASIC, world.at(9))
-  await world.pay(3, 0n, world.factory)
-  await world.pay(3, BASIC)
-  await world.chain.mine()
-  await world.call(3, world.factory, '0x12345678')
-  await world.settle()
-  assert.deepEqual(await places(world), [])
-  const outflows = await world.pool`SELECT FROM wallet_outflows WHERE tx_hash IS NULL`
-  assert.deepEqual([outflows.length, (await world.pool`SELECT FROM wallet_outflows`).length], [0, 4])
-})
-
-inWorld('ether that leaves by an internal call is an outflow, and hides no later arrival', async (world) => {
-  await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
-  await world.call(9, world.at(3), forwardTo(world.at(8)))
-  const { number } = await world.chain.mine()
-  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-  await world.settle()
-  const { block } = await payInside(world, 7n)
-  await world.settle()
-  const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
-  assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) - 1 }])
-  assert.deepEqual(await places(world), [[7n, block, 'held']])
-  const told = await world.pool`SELECT action FROM audit WHERE action LIKE 'unattributed%' ORDER BY id`
-  assert.deepEqual(
-    told.map((row) => row.action),
-    ['unattributedOutflow', 'unattributed'],
-  )
-})
-
-inWorld('a transfer that failed to reach the wallet does not lead the search astray', async (world) => {
-  await world.chain.mine(7)
-  const { block } = await payInside(world, BASIC)
-  await world.chain.mine()
-  await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
-  assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', BASIC)), false)
-  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-  await world.settle()
-  assert.deepEqual(await places(world), [[BASIC, block, 'held']])
-})
-
-inWorld('a wallet that is entered later has its own books: earlier value is no payment', async (world) => {
-  await world.pay(5, BASIC)
-  await world.settle()
-  const other = world.at(12)
-  const watchedFrom = Number((await world.chain.block()).number) + 1
-  const entry = { wallet: other, fromBlock: 0, fromTime: 0, stolen: false, graceSec: 900, watchedFrom }
-  await world.pay(6, 5n, other)
-  await insertWallet(world.pool, entry, 'test')
-  await world.chain.mine()
-  await world.payments()
-  // The block that they begin with disappears.
-  await world.chain.reorg(2)
-  await world.chain.mine(2)
-  await world.payments()
-  const { block } = await payInside(world, 7n, { to: other })
-  await world.payments()
-  const unexplained = await world.pool`SELECT wallet, value_wei, block_number FROM payments WHERE tx_hash IS NULL`
-  assert.deepEqual(
-    unexplained.map((row) => [row.wallet, row.value_wei, row.block_number]),
-    [[other, 7n, block]],
-  )
-  assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
-})
-
-inWorld('one that a reorganisation drops is orphaned; in another block it is filed again', async (world) => {
-  await payInside(world, BASIC)
-  await world.settle()
-  await world.chain.reorg(Number((await world.chain.block()).number) - ((await filed(world))[0]?.block ?? 0) + 1)
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
-  const { block } = await payInside(world, BASIC)
-  await world.settle()
-  assert.deepEqual(await places(world), [
-    [BASIC, block, 'held'],
-    [BASIC, null, 'orphaned'],
-  ])
-  await checkInvariants(world)
-})
-
-inWorld('a residue that comes back with the same block keeps the operator’s decision', async (world) => {
-  await world.chain.mine()
-  await world.payments()
-  await payInside(world, BASIC)
-  await world.payments()
-  const before = (await filed(world))[0] ?? assert.fail()
-  await world.pool`UPDATE payments SET state = 'dismissed' WHERE id = ${before.id}`
-  await world.pool`INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    VALUES (${before.id}, 'dismissed', 'unattributed', '{}', 'operator')`
-  // The ledger rewinds below the block and follows it again, as after a reorganisation back and forth.
-  const cursor = (await readCursor(world.pool)) ?? assert.fail()
-  await rewindTo(world.ctx, (await readBlock(world.pool, before.block - 1)) ?? assert.fail(), cursor)
-  assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
-  await world.payments()
-  assert.deepEqual(await places(world), [[BASIC, before.block, 'dismissed']])
-  assert.equal((await filed(world))[0]?.ref, before.ref)
-})
-
-inWorld('if states in between are gone, it is filed in the oldest available block, with the range', async (world) => {
-  await world.payments()
-  const audited = Number((await world.chain.block()).number)
-  await payInside(world, BASIC)
-  await world.chain.mine(30)
-  const head = Number((await world.chain.block()).number)
-  const oldest = head - 10
-  const chain: typeof world.ctx.chain = {
-    ...world.ctx.chain,
-    balanceAt: async (owner, at) => (at.number < oldest ? null : world.ctx.chain.balanceAt(owner, at)),
-  }
-  await world.instance({ chain }).payments()
-  assert.deepEqual(await places(world), [[BASIC, oldest, 'held']])
-  const { evidence } = (await filed(world))[0] ?? assert.fail()
-  assert.deepEqual([evidence.fromBlock, evidence.toBlock, evidence.balanceBeforeWei], [audited + 1, oldest, null])
-  await checkInvariants(world)
-})
-
-test('without older states the books begin at the first block with one, also after a reorg', async () => {
-  const world = await startWorld()
-  try {
-    await putForwarder(world)
-    await world.pay(5, BASIC)
-    await world.chain.mine(4)
-    const { block: head } = await payInside(world, BASIC)
-    const chain: typeof world.ctx.chain = {
-      ...world.ctx.chain,
-      balanceAt: async (owner, at) => (at.number < head ? null : world.ctx.chain.balanceAt(owner, at)),
-    }
-    const { payments } = world.instance({ chain })
-    await payments()
-    // Ether that arrived in the first block of the books was in the first balance, and is no longer in the wallet.
-    await world.chain.reorg(1)
-    await world.chain.mine()
-    await payments()
-    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
-    const { block } = await payInside(world, 9n)
-    await payments()
-    assert.deepEqual(await places(world), [[9n, block, 'held']])
-  } finally {
-    await world.close()
-  }
-})
-
 /** An instance whose audit is interrupted by something else after it has read the balance at the cursor. */
 function interrupted(world: World, meanwhile: () => Promise<unknown>) {
   let pending = true
@@ -371,15 +222,6 @@ inWorld('a provider that refuses a balance delays no payment', async (world) => 
   assert.deepEqual(await places(world), [])
   await world.settle()
   assert.equal((await filed(world)).length, 1)
-})
-
-inWorld('a failed send of the payments wallet is no money that left', async (world) => {
-  const failed = await world.call(3, world.factory, '0xdeadbeef', 5n)
-  assert.equal(await world.succeeded(failed), false)
-  await world.settle()
-  const outflows = await world.pool`SELECT value_wei AS wei, tx_hash AS hash FROM wallet_outflows`
-  assert.deepEqual([...outflows], [{ wei: 0n, hash: failed }])
-  assert.deepEqual(await places(world), [])
 })
 
 test('the first block that is followed counts, and nothing before it', async () => {

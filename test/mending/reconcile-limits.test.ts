@@ -93,23 +93,6 @@ test('a provider that takes longer ranges gets few requests, and the repair succ
   await checkInvariants(world)
 })
 
-test('the search for a node that was never followed starts at the node before it', async () => {
-  const second = await mintBlockOf(2)
-  await world.pool.begin(async (sql) => {
-    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = 3`
-    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = 3)`
-    await sql`UPDATE cohort_states s SET size = s.size - 1 FROM nodes n
-      WHERE n.node_id = 3 AND s.cohort = n.cohort AND s.block_number >= n.block_number`
-    await sql`DELETE FROM nodes WHERE node_id = 3`
-  })
-  asked = []
-  provider.rule = limits(500)
-  assert.equal((await world.payments()).reconciled, 1)
-  assert.ok(Math.min(...asked.map(([from]) => from)) >= second)
-  await world.payments()
-  await checkInvariants(world)
-})
-
 test('after a few failures a run stops, and the next one starts behind the last of them, in turn', async () => {
   const { pool } = world
   provider.rule = () => undefined

@@ -3,12 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readCohorts } from '../../src/db/nodes/cohorts.ts'
-import { hash } from '../../src/domain/units.ts'
-import { reconcileWindow } from '../../src/mending/reconcile.ts'
-import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { verifyLedger } from '../../src/operator/acts/books/verify.ts'
 import type { ChainCohort, ChainNode, ContractReader } from '../../src/ports/contract.ts'
-import { FOREVER } from '../support/factory.ts'
 import { loseNode } from '../support/faults/differences.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
@@ -40,19 +35,9 @@ beforeEach(() => world.pool`DELETE FROM audit WHERE action = 'leftOut'`.then(() 
 const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
 /** The differences on record. */
 const recorded = async () => (await world.pool`SELECT drift AS value FROM ledger_state`)[0]?.value ?? []
-const verified = async () => {
-  const found = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
-  return isOperatorRefusal(found) ? assert.fail(found.message) : found
-}
 const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
 
 const lose = (nodeId: number, of: World = world) => loseNode(of, nodeId)
-
-test('a ledger that agrees reports nothing', async () => {
-  const outcome = await world.payments()
-  assert.equal(outcome.reconciled, 0)
-  assert.equal((await drifts()).length, 0)
-})
 
 for (const nodeId of [1, 2, 3]) {
   test(`node ${nodeId}, lost from the ledger, comes back with its old owner, credits and withdrawals`, async () => {
@@ -74,12 +59,6 @@ for (const nodeId of [1, 2, 3]) {
     await checkInvariants(world)
   })
 }
-
-test('several lost nodes come back in one run', async () => {
-  for (const nodeId of [1, 2, 3]) await lose(nodeId)
-  assert.equal((await world.payments()).reconciled, 3)
-  await checkInvariants(world)
-})
 
 test('a withheld transfer and a withheld withdrawal are added from the node’s own events', async () => {
   const failed = await world.act(5, 'withdraw', [1n, world.at(5), 10n ** 30n])
@@ -129,32 +108,6 @@ const ownerOf = async (nodeId: number) => {
   const [row] = await world.pool<{ owner: string }[]>`SELECT owner FROM nodes WHERE node_id = ${nodeId}`
   return row?.owner
 }
-
-test('a block that is lost during the comparison is no difference', async () => {
-  await movedInHead()
-  let dropped = false
-  const { contract } = world.ctx
-  const nodes: ContractReader['nodes'] = async (...asked) => {
-    if (!dropped) {
-      dropped = true
-      await dropLastBlock()
-    }
-    return contract.nodes(...asked)
-  }
-  await world.instance({ contract: { ...contract, nodes } }).payments()
-  assert.ok(dropped)
-  assert.equal((await drifts()).length, 0)
-  assert.equal(await ownerOf(2), world.at(7))
-})
-
-test('blocks that are followed before the comparison make no difference', async () => {
-  const cursor = await readCursor(world.pool)
-  assert.ok(cursor)
-  await movedInHead()
-  assert.deepEqual(await reconcileWindow(world.ctx, cursor, 1), { result: { inserted: 0, drifts: [] }, next: 1 })
-  await dropLastBlock()
-  assert.equal(await ownerOf(2), world.at(7))
-})
 
 /** A run whose last block disappears between reading a node's events and using them. */
 async function reconcileWhileDropped(): Promise<void> {
@@ -247,53 +200,6 @@ test('a lost node with a new owner and withdrawals stops no other, and comes bac
   await checkInvariants(world)
 })
 
-test('an unrepairable difference is reported once, is in the outcome, and ends with its cause', async () => {
-  const before = (await drifts()).length
-  await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
-  for (let i = 0; i < 3; i++) assert.equal((await world.payments()).reconciled, 0)
-  const expected = [{ kind: 'node', nodeId: '3', field: 'owner', ledger: world.at(9), chain: world.at(5) }]
-  assert.deepEqual(
-    (await drifts()).slice(before).map((row) => row.detail.drifts),
-    [expected],
-  )
-  const [pass] = await world.pool`SELECT outcome FROM passes WHERE name = 'reconcile'`
-  assert.deepEqual(pass?.outcome, { inserted: 0, drifts: expected })
-  await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
-  await world.payments()
-  const [setting] = await world.pool`SELECT drift AS value FROM ledger_state`
-  assert.deepEqual(setting?.value, [])
-  await checkInvariants(world)
-})
-
-test('a difference stays recorded, reported once, until both sides agree', async () => {
-  const cohort = async () => {
-    const [row] = await world.pool<{ cohort: number; size: number }[]>`
-      SELECT c.cohort, c.size FROM cohorts c JOIN nodes n USING (cohort) WHERE n.node_id = 3`
-    return row ?? assert.fail('no cohort')
-  }
-  const elsewhere = async () => {
-    await world.pool`UPDATE ledger_state SET reconcile_next = 501`
-    assert.equal((await world.payments()).reconciled, 0)
-    const [setting] = await world.pool`SELECT drift AS value FROM ledger_state`
-    return setting?.value
-  }
-  const told = (await drifts()).length
-  const { cohort: number, size } = await cohort()
-  await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
-  await world.pool`UPDATE cohorts SET size = size + 1 WHERE cohort = ${number}`
-  const { drifts: found } = await verified()
-  assert.equal(found.length, 2)
-  await world.pool`UPDATE ledger_state SET drift = ${JSON.stringify(found)}::text::jsonb`
-  assert.deepEqual(await elsewhere(), found, 'no block explains either')
-  assert.equal((await drifts()).length, told, 'what the operator has found is not reported again')
-  assert.equal((await cohort()).size, size + 1, 'the contract’s figure is one provider’s word')
-  await world.pool`UPDATE cohorts SET size = size - 1 WHERE cohort = ${number}`
-  for (let i = 0; i < 2; i++) assert.deepEqual(await elsewhere(), [found[0]])
-  await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
-  assert.deepEqual(await elsewhere(), [])
-  await checkInvariants(world)
-})
-
 test('a contract that cannot be read keeps no payment from being judged', async () => {
   const contract: ContractReader = { ...world.ctx.contract, counters: () => assert.fail('no answer') }
   const paid = await world.pay(8, BASIC)
@@ -336,35 +242,4 @@ test('a block that a reorg removes during a comparison is no drift', async () =>
   const [pass] = await world.pool`SELECT error FROM passes WHERE name = 'reconcile'`
   assert.equal(pass?.error, null, 'it was compared')
   await checkInvariants(world)
-})
-
-test('nodes beyond those that one call reads have their turn', async () => {
-  const large = await startWorld({}, { maxPerWallet: 256n })
-  try {
-    await large.settle()
-    const { minter } = large.ctx
-    assert.ok(minter)
-    const [{ cohort } = assert.fail()] = await large.pool<{ cohort: number }[]>`
-      SELECT cohort FROM cohorts ORDER BY next_due DESC LIMIT 1`
-    for (const [batch, count] of [200, 200, 101].entries()) {
-      const orders = Array.from({ length: count }, (_, i) => ({
-        ...{ to: large.at(5 + batch), cohort },
-        ref: hash(`0x${(1_000 * (batch + 1) + i).toString(16).padStart(64, '0')}`),
-      }))
-      const options = { nonce: await minter.nonce(), gasLimit: 16_000_000n, fees: await minter.fees() }
-      const { raw } = await minter.sign({ kind: 'mint', orders, guard: null, validUntil: FOREVER }, options)
-      await minter.broadcast(raw)
-      await large.chain.mine()
-    }
-    await large.payments()
-    await large.pool`UPDATE nodes SET owner = ${large.at(9)} WHERE node_id = 501`
-    for (let i = 0; i < 3; i++) await large.payments()
-    const [told] = await large.pool`SELECT detail FROM audit WHERE action = 'drift'`
-    assert.deepEqual(
-      told?.detail.drifts.map((drift: { nodeId: string }) => drift.nodeId),
-      ['501'],
-    )
-  } finally {
-    await large.close()
-  }
 })

@@ -7,13 +7,11 @@ import { after, before, test } from 'node:test'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import { checksum } from '../../src/chain/digest.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import type { Address, Hash } from '../../src/domain/units.ts'
-import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
+import type { Address } from '../../src/domain/units.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { sessionOf } from '../support/http.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
-import { openDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
@@ -95,39 +93,6 @@ test('a transfer with calldata is judged as one without, and its first registere
     'second 0xbb': [1, BASIC / 5n, 0n, 0n],
     [`own ${world.at(5).slice(0, 4)}`]: [1, BASIC / 5n, 0n, 0n],
   })
-})
-
-test('a held payment earns nothing before it is a node, then by the amount paid, rounded down', async () => {
-  const odd = BASIC - 7n
-  const txHash = await pay(8, referralSuffix('friends'), odd)
-  await world.settle()
-  assert.equal(await standingOf(world, txHash), 'held wrongAmount')
-  const opening = block
-  assert.deepEqual(await stated(), {})
-  await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
-  await world.settle()
-  block = opening
-  assert.deepEqual(await stated(), { 'friends 0xaa': [1, (odd * 500n) / 10_000n, 0n, 0n] })
-})
-
-test('the version of the payment’s block counts, also after a reorg to another block', async () => {
-  await register('moving', { commissionBps: 100 })
-  const fork = await height()
-  const txHash = await pay(9, referralSuffix('moving'))
-  await world.settle()
-  const raw = await world.raw(txHash)
-  assert.deepEqual(await stated(), { 'moving 0xaa': [1, BASIC / 100n, 0n, 0n] })
-  await register('moving', { commissionBps: 200 })
-  await pay(9, referralSuffix('moving'))
-  await world.settle()
-  block = fork
-  assert.deepEqual(await stated(), { 'moving 0xaa': [2, BASIC / 100n + BASIC / 50n, 0n, 0n] })
-  const depth = (await height()) - fork
-  await world.chain.reorg(depth, [[raw, depth - 1]])
-  block = fork
-  await world.settle()
-  assert.equal(await standingOf(world, txHash), 'minted')
-  assert.deepEqual(await stated(), { 'moving 0xaa': [1, BASIC / 50n, 0n, 0n] })
 })
 
 test('a refund of a minted payment cancels its commission, in the period of the refund', async () => {
@@ -257,35 +222,6 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
     (await file()).commissions.some(({ code }: { code: string }) => code === 'one'),
     false,
   )
-})
-
-test('a commission that a reorg removes is due again, and that is reported', async () => {
-  await register('gone')
-  await pay(13, referralSuffix('gone'))
-  await world.settle()
-  await finalize()
-  const [due = 0n] = await dueOf('gone')
-  const fork = await height()
-  const txHash: Hash = await world.pay(12, due, PAYEE)
-  await world.settle()
-  assert.equal((await desk.post('referrals/gone/paid', { txHash })).json.changed, true)
-  assert.deepEqual(await dueOf('gone'), [0n])
-  await world.chain.reorg((await height()) - fork)
-  await finalize()
-  assert.deepEqual(await dueOf('gone'), [due])
-  const [entry] = (await desk.get('audit?action=refundGone')).json.entries
-  assert.equal(entry.subject, 'gone')
-})
-
-test('a rebuild has the same codes, commissions and payments of them', async () => {
-  await world.settle()
-  await using database = await openDatabase(5)
-  const { pool } = database
-  const again = world.instance({ pool, directUrl: database.url })
-  const { comparison } = await rebuild(again.ctx, world.pool, () => {})
-  assert.deepEqual(comparison?.differences, [])
-  const [copied] = await pool`SELECT count(*) AS codes FROM payments WHERE codes IS NOT NULL`
-  assert.ok(Number(copied?.codes) > 10)
 })
 
 test('a commission is due only after its code’s time, and its payee sees that, and no buyer', async () => {

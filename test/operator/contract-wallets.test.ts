@@ -54,16 +54,6 @@ describe('contract wallets', () => {
     )
   })
 
-  it('change twice in one block: the later mode counts', async () => {
-    const first = await desk.post('contract-wallets', { mode: 'all' })
-    const second = await desk.post('contract-wallets', { mode: 'hold' })
-    assert.equal(first.json.fromBlock, second.json.fromBlock)
-    assert.deepEqual(
-      (await readModes(desk.world.pool)).map(({ mode }) => mode),
-      ['hold'],
-    )
-  })
-
   it('are allowed one by one, with a label and a reason, and not allowed any more', async () => {
     const note = { label: 'a fund', reason: 'asked for it' }
     assert.equal((await desk.post('contract-wallets/allow', { address: CONTRACT, label: 'a fund' })).status, 400)

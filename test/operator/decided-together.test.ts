@@ -56,24 +56,6 @@ describe('held payments', () => {
     await desk.post('payments/decide', { decision: 'dismiss', payments: [mine, others, oldest] })
   })
 
-  it('that have a hash, capitals and a row id are one payment, refused twice, also in a preview', async () => {
-    const [first] = await holdTwo()
-    const { id } = (await desk.get(`payments/${first}`)).json.payments[0]
-    const payments = [String(id), first, `0x${first.slice(2).toUpperCase()}`, first]
-    for (const [decision, dryRun] of [
-      ['release', true],
-      ['dismiss', true],
-      ['dismiss', false],
-    ] as const) {
-      const asked = { decision, payments, dryRun, ...(decision === 'release' && { tierId: 'basic' }) }
-      const { decided, results } = (await desk.post('payments/decide', asked)).json
-      const refusals = results.map(({ refusal }: { refusal: string | null }) => refusal)
-      const again = `Given twice: ${id} is the same payment.`
-      assert.deepEqual([decided, refusals], [1, [null, again, again, again]], `${decision} ${dryRun}`)
-    }
-    assert.equal(await told(first), 'dismissed wrongAmount')
-  })
-
   it('are decided together, each for itself, after a preview that decides nothing', async () => {
     const [first, second] = await holdTwo()
     const priced = await world.pay(16, BASIC)

@@ -81,28 +81,6 @@ describe('a grant', () => {
   })
 })
 
-describe('a grant whose node a reorg removed', () => {
-  it('is no grant of the node that has its number next', async () => {
-    const [open] = await world.pool<{ cohort: number }[]>`
-      SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
-    const cohort = open?.cohort ?? assert.fail('no cohort of the tier takes nodes')
-    const mint = (account: number, digits: string) =>
-      world.call(1, world.factory, mintData({ to: world.at(account), cohort, ref: hash(`0x${digits.repeat(32)}`) }))
-    const unbacked = async () =>
-      (await desk.get('nodes/unpaid?open=true')).json.nodes as { nodeId: string; owner: string }[]
-    await mint(9, '91')
-    await world.payments()
-    const [first] = (await unbacked()).filter(({ owner }) => owner === world.at(9))
-    assert.equal((await desk.post(`nodes/${first?.nodeId}/grant`, { reason: 'a prize' })).json.changed, true)
-    await world.chain.reorg(1)
-    await mint(10, '92')
-    await world.payments()
-    const [second] = (await unbacked()).filter(({ owner }) => owner === world.at(10))
-    assert.equal(second?.nodeId, first?.nodeId, 'the number of the one that is gone')
-    await desk.post(`nodes/${second?.nodeId}/grant`, { reason: 'a gift' })
-  })
-})
-
 describe('the deny list', () => {
   it('holds a listed wallet’s payments, until the operator releases them or removes the wallet', async () => {
     const address = world.at(8)
@@ -146,44 +124,7 @@ describe('a payment without sender', () => {
   })
 })
 
-describe('a released payment', () => {
-  it('whose wallet turns out to be full waits for room, in the operator’s tier', async () => {
-    const small = await startDesk({}, { maxPerWallet: 1n })
-    const w = small.world
-    try {
-      const first = await w.pay(5, BASIC)
-      const wrong = await w.pay(5, BASIC - 1n)
-      await w.settle()
-      await small.post(`payments/${wrong}/release`, { tierId: 'basic' })
-      await w.settle()
-      assert.deepEqual(await paymentOf(w, wrong), {
-        state: 'held',
-        reason: 'walletLimit',
-        nodeId: null,
-        tierId: 'basic',
-      })
-      assert.equal((await small.post(`payments/${wrong}/release`)).status, 409)
-      await w.settle()
-      assert.equal((await paymentOf(w, wrong))?.reason, 'walletLimit')
-      await w.act(5, 'transferFrom', [w.at(5), w.at(6), BigInt((await paymentOf(w, first))?.nodeId ?? 0)])
-      await w.settle()
-      assert.equal((await paymentOf(w, wrong))?.state, 'minted')
-    } finally {
-      await small.close()
-    }
-  })
-})
-
 describe('a rescan', () => {
-  it('of blocks that the ledger has right changes nothing', async () => {
-    await world.rest()
-    const fromBlock = Number((await world.chain.block()).number) - 20
-    const answer = await desk.post('rescan', { fromBlock })
-    assert.equal(answer.status, 200, answer.text)
-    const { missing, surplus, wentBackTo, toBlock, followedTo } = answer.json
-    assert.deepEqual([missing, surplus, wentBackTo, toBlock], [[], [], null, followedTo])
-  })
-
   it('finds what is missing, rewinds to before it, and the next pass keeps every decision', async () => {
     const released = await world.pay(5, BASIC - 1n)
     const dismissed = await world.pay(6, BASIC - 1n)
@@ -221,35 +162,6 @@ describe('a rescan', () => {
     await checkInvariants(world, { unpaidRefs, foreign })
     const actions = (await desk.get('audit?actor=ada&limit=3')).json.entries.map((e: { action: string }) => e.action)
     assert.deepEqual(actions, ['rescanned', 'rescanned', 'wentBack'])
-  })
-
-  it('finds a misread fact, and the next pass corrects it', async () => {
-    const misread = [await world.pay(7, BASIC), await world.pay(8, BASIC), await world.pay(7, BASIC)] as const
-    const spent = await world.pay(3, 5n, world.at(9))
-    await world.settle()
-    // As if a provider had lied: one failed, one carried less, one had another sender, and none became a node. The
-    // follower did not see the outflows.
-    const [failed, less, other] = misread
-    await world.pool`UPDATE nodes SET ref = '0x' || reverse(substr(ref, 3)), payment_id = NULL WHERE ref = ANY(${[...misread]})`
-    await world.pool`UPDATE payments SET state = 'seen', node_id = NULL WHERE tx_hash = ANY(${[...misread]})`
-    await world.pool`UPDATE payments SET succeeded = false, state = 'ignored', reason = 'failed' WHERE tx_hash = ${failed}`
-    await world.pool`UPDATE payments SET value_wei = 1, state = 'held', reason = 'wrongAmount' WHERE tx_hash = ${less}`
-    await world.pool`UPDATE payments SET from_address = ${world.at(9)} WHERE tx_hash = ${other}`
-    await world.pool`UPDATE wallet_books SET in_wei = in_wei - ${BASIC.toString()}`
-    assert.equal((await world.pool`DELETE FROM wallet_outflows WHERE tx_hash = ${spent}`).count, 1)
-    const fromBlock = Number((await world.chain.block()).number) - 20
-    const preview = await desk.post('rescan', { fromBlock, dryRun: true })
-    const kinds = (list: { key: string }[]) => new Set(list.map(({ key }) => key.split(' ')[0]))
-    assert.deepEqual(kinds(preview.json.missing), new Set(['payment', 'outflow', 'node']))
-    assert.deepEqual(kinds(preview.json.surplus), new Set(['payment', 'node']))
-    assert.notEqual((await desk.post('rescan', { fromBlock, reason: 'misread' })).json.wentBackTo, null)
-    await world.rest()
-    for (const txHash of misread) assert.equal(await told(txHash), 'minted')
-    assert.deepEqual((await desk.post('rescan', { fromBlock })).json.missing, [])
-    const minted = await world.pool<{ ref: Hash; mint_tx_hash: Hash }[]>`
-      SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
-    const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
-    await checkInvariants(world, { unpaidRefs, foreign })
   })
 
   it('refuses to dismiss a payment that a pending mint may yet deliver, and warns at its refund', async () => {
@@ -295,14 +207,5 @@ describe('a rescan', () => {
     assert.match(isOperatorRefusal(refused) ? refused.message : 'done', /is being reorganised: the next pass/)
     await world.rest()
     assert.deepEqual((await desk.post('rescan', { fromBlock })).json.missing, [])
-  })
-
-  it('is refused beyond the ledger, below its headers, and while the passes are halted', async () => {
-    assert.equal((await desk.post('rescan', { fromBlock: 10_000_000 })).status, 400)
-    assert.equal((await desk.post('rescan', { fromBlock: 0 })).status, 409)
-    assert.equal((await desk.post('rescan', {})).status, 400)
-    await world.pool`INSERT INTO troubles (name, value) VALUES ('halted',
-      '{"reason": "otherChain", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 1, "sealed": false}')`
-    assert.equal((await desk.post('rescan', { fromBlock: 10 })).status, 409)
   })
 })

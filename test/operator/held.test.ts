@@ -2,13 +2,10 @@
 // or refunded from their own wallet, which only the chain proves.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { operatorDeps } from '../../src/boot/app.ts'
-import { type Hash, wei } from '../../src/domain/units.ts'
-import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { refundPayment } from '../../src/operator/acts/refunds/record.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, enterTier, paymentOf, standingOf, type World } from '../support/world.ts'
+import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** No price, and too much to be sorted out when stored. */
@@ -94,18 +91,6 @@ describe('held payments', () => {
     assert.equal((await desk.get(`payments/${shown.id}`)).json.payments[0].txHash, txHash)
   })
 
-  it('beyond the allowance are released in their own tier and in no other', async () => {
-    for (let i = 0; i < 2; i++) await world.giveTokens(world.at(8), 1_000n * ETHER)
-    const hashes = [await world.pay(8, BASIC * 5n), await world.pay(8, BASIC * 5n), await world.pay(8, BASIC * 5n)]
-    await world.settle()
-    const [, , third = '0x' as Hash] = hashes
-    assert.equal(await told(third), 'held tierAllowance')
-    assert.equal((await desk.post(`payments/${third}/release`, { tierId: 'basic' })).status, 409)
-    assert.equal((await desk.post(`payments/${third}/release`, {})).json.tierId, 'founder')
-    await world.settle()
-    assert.equal(await told(third), 'minted')
-  })
-
   it('that are dismissed are never minted, even if their block is lost and they return', async () => {
     const txHash = await heldPayment(9)
     const raw = await world.raw(txHash)
@@ -121,35 +106,6 @@ describe('held payments', () => {
     await world.settle()
     assert.equal(await told(txHash), 'dismissed wrongAmount')
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
-  })
-
-  it('that were released and returned failed are no sale, after any decision', async () => {
-    const txHash = await heldPayment(6)
-    const raw = await world.raw(txHash)
-    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
-    const { blockNumber } = (await desk.get(`payments/${txHash}`)).json.payments[0]
-    await world.chain.rpc('anvil_reorg', [Number((await world.chain.block()).number) - blockNumber + 1, []])
-    await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
-    await world.chain.rpc('eth_sendRawTransaction', [raw])
-    await world.settle()
-    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-    assert.equal(await world.succeeded(txHash), false)
-    assert.equal(await told(txHash), 'ignored failed')
-    assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
-  })
-
-  it('that were released, returned failed, then returned well, are minted as released', async () => {
-    const txHash = await heldPayment(6)
-    const raw = await world.raw(txHash)
-    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
-    for (const code of ['0x5f5ffd', '0x']) {
-      const { blockNumber } = (await desk.get(`payments/${txHash}`)).json.payments[0]
-      await world.chain.reorg(Number((await world.chain.block()).number) - blockNumber + 1)
-      await world.chain.rpc('anvil_setCode', [world.at(3), code])
-      await world.chain.rpc('eth_sendRawTransaction', [raw])
-      await world.settle()
-    }
-    assert.equal(await told(txHash), 'minted')
   })
 
   it('are refused with 404 if they do not exist, and with 400 if the identifier is invalid', async () => {
@@ -234,32 +190,6 @@ describe('held payments', () => {
     await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
     assert.equal(await told(second), 'dismissed wrongAmount')
   })
-
-  it('that are small, and were released, are no dust while they wait for room in their wallet', async () => {
-    const small = await startDesk({}, { maxPerWallet: 1n })
-    try {
-      const [, short] = [await small.world.pay(5, BASIC), await small.world.pay(5, BASIC - 1n)]
-      await small.world.settle()
-      await small.post(`payments/${short}/release`, { tierId: 'basic' })
-      await small.world.settle()
-      assert.equal((await paymentOf(small.world, short))?.reason, 'walletLimit')
-      const preview = await small.post('payments/dismiss', { belowWei: BASIC.toString(), dryRun: true })
-      assert.equal(preview.json.count, 0)
-      await small.post('payments/dismiss', { belowWei: BASIC.toString() })
-      assert.equal((await paymentOf(small.world, short))?.state, 'held')
-    } finally {
-      await small.close()
-    }
-  })
-
-  it('are released at the terms of their own block, not at those of today', async () => {
-    const txHash = await heldPayment(13)
-    await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: wei(BASIC) })
-    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
-    const [shown] = (await desk.get(`payments/${txHash}`)).json.payments
-    assert.deepEqual([shown.status, shown.tierVersion], ['accepted', 1])
-    await world.settle()
-  })
 })
 
 describe('a refund', () => {
@@ -340,43 +270,6 @@ describe('a refund', () => {
       assert.match(answer.json.error, words)
     }
     assert.equal(await told(txHash), 'held wrongAmount')
-  })
-
-  it('in no block yet may be recorded again shortly', async () => {
-    const txHash = await heldPayment(7, BASIC - 4n)
-    const refundTxHash = await world.chain.send({
-      from: world.at(10),
-      to: world.at(7),
-      value: `0x${(BASIC - 4n).toString(16)}`,
-    })
-    assert.equal((await refund(txHash, refundTxHash)).status, 409)
-    assert.equal((await refund(txHash, `0x${'cd'.repeat(32)}`)).status, 409)
-    await world.chain.mine()
-    assert.equal((await refund(txHash, refundTxHash)).status, 200)
-  })
-
-  it('in a block that is not canonical proves nothing yet', async () => {
-    const txHash = await heldPayment(8, BASIC - 8n)
-    const refundTxHash = await transfer(10, world.at(8), BASIC - 8n)
-    const { chain } = world.ctx
-    const onAFork: typeof chain.block = async (number) => {
-      const block = await chain.block(number)
-      return block && { ...block, hash: `0x${'ab'.repeat(32)}` as Hash }
-    }
-    const deps = operatorDeps({ ...world.ctx, chain: { ...chain, block: onAFork } }, world.pool)
-    const answer = await refundPayment(deps, { name: 'ada', requestId: null }, { payment: txHash, refundTxHash })
-    assert.ok(isOperatorRefusal(answer) && answer.because === 'notYet')
-    assert.equal(await told(txHash), 'held wrongAmount')
-  })
-
-  it('proves one payment only', async () => {
-    const [first, second] = [await heldPayment(5, BASIC - 5n), await heldPayment(5, BASIC - 5n)]
-    const refundTxHash = await transfer(10, world.at(5), BASIC - 5n)
-    assert.equal((await refund(first, refundTxHash)).status, 200)
-    const again = await refund(second, refundTxHash)
-    assert.equal(again.status, 409)
-    assert.match(again.json.error, /another payment/)
-    assert.equal(await told(second), 'held wrongAmount')
   })
 
   it('that a reorg removes is undone here too: the payment is held again', async () => {

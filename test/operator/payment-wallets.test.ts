@@ -4,10 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
-import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { readStatement } from '../../src/operator/acts/books/statement.ts'
 import { changeWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -110,57 +108,6 @@ describe('the payments wallet', () => {
     assert.equal((await close()).status, 409)
   })
 
-  it('leaves the former one the requested grace, and so does the next change', async () => {
-    const first = await change(world.at(13), { graceSec: 300 })
-    assert.equal(first.graceUntil - first.fromTime, 300)
-    const next = await desk.post('payment-wallets', { address: world.at(14), dryRun: true })
-    assert.equal(next.json.graceSec, 300)
-    const stolen = await desk.post('payment-wallets', {
-      address: world.at(14),
-      stolen: true,
-      graceSec: 300,
-      dryRun: true,
-    })
-    assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
-    await letHold()
-  })
-
-  it('is cancelled only while it does not hold and nothing came to it', async () => {
-    const cancel = async (account: number) =>
-      desk.post('payment-wallets/cancel', { address: world.at(account), reason: 'a slip' })
-    assert.equal((await cancel(14)).status, 404)
-    assert.match((await cancel(13)).json.error, /already see it/)
-    await change(world.at(14))
-    await change(world.at(15))
-    assert.match((await cancel(14)).json.error, /latest change/)
-    for (const account of [15, 14]) {
-      const done = await cancel(account)
-      const says = `Cancelled. Buyers keep paying to ${world.at(13)}.`
-      assert.deepEqual([done.status, done.json], [200, { cancelled: world.at(account), inForce: world.at(13), says }])
-    }
-    // As if it had never existed: payments to it are not seen, and the operator may name it again.
-    const unseen = await world.pay(5, BASIC, world.at(14))
-    await world.chain.mine()
-    await letHold()
-    assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(13)])
-    assert.equal((await world.pool`SELECT FROM wallet_books`).count, 3)
-    for (const [account, valueWei] of [
-      [14, BASIC],
-      [16, 0n],
-      [15, 1n],
-    ] as const) {
-      await change(world.at(account))
-      await world.pay(5, valueWei, world.at(account))
-      await world.chain.mine()
-      await world.payments()
-      assert.match((await cancel(account)).json.error, /It has received a transfer/)
-    }
-    await letHold()
-    assert.equal(await inForce(), world.at(15))
-    assert.match((await cancel(15)).json.error, /already see it/)
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletCancelled'`).count, 2)
-  })
-
   it('is watched from the next block on by every instance, under any start', async () => {
     // The other instance has already read a range for only the old wallet, and stores it after the change.
     const { chain } = world.ctx
@@ -179,63 +126,6 @@ describe('the payments wallet', () => {
     assert.notEqual(await told(hash), 'unseen')
     await world.settle()
     assert.equal(await told(hash), 'minted')
-  })
-})
-
-describe('a statement over a change of the wallet', () => {
-  let desk: Desk
-  let world: World
-  before(async () => {
-    desk = await startDesk()
-    world = desk.world
-    await world.settle()
-  })
-  after(() => desk.close())
-
-  it('balances to the wei, each wallet by itself', async () => {
-    await recordIdentity(world.pool, {
-      chainId: world.chain.chainId,
-      genesisHash: '0x',
-      factory: world.factory,
-      startBlock: 1,
-    })
-    await world.pay(5, BASIC)
-    await world.settle()
-    await world.pay(9, 5n, world.at(12))
-    await world.chain.mine()
-    await world.payments()
-    const done = await desk.post('payment-wallets', { address: world.at(12) })
-    assert.equal(done.status, 200, done.text)
-    await world.pay(6, BASIC, world.at(12))
-    await world.chain.increaseTime(400)
-    await world.chain.mine(65)
-    await world.payments()
-    await world.pay(7, BASIC)
-    await world.pay(8, BASIC, world.at(12))
-    await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
-    await world.chain.send({ from: world.at(12), to: world.at(9), value: '0x7' })
-    await world.settle()
-    await world.payments()
-    const deps = operatorDeps(world.ctx, world.pool)
-    const statement = await readStatement(deps, {})
-    assert.ok(!isOperatorRefusal(statement))
-    const ours = statement.accounts.filter(({ name }) => name === 'payments wallet')
-    assert.deepEqual(
-      ours.map(({ address, otherWei }) => [address, otherWei]),
-      [
-        [world.at(3), 0n],
-        [world.at(12), 0n],
-      ],
-    )
-    assert.equal(statement.balanced, true)
-    const books = await world.pool`SELECT in_wei - out_wei AS wei FROM wallet_books ORDER BY wallet = ${world.at(12)}`
-    const fees =
-      await world.pool`SELECT wallet, sum(fee_wei) AS wei FROM wallet_outflows GROUP BY wallet ORDER BY wallet = ${world.at(12)}`
-    assert.deepEqual(
-      books.map(({ wei }, i) => wei + (fees[i]?.wei ?? 0n)),
-      [2n * BASIC - 9n, 2n * BASIC + 9n - 7n],
-    )
-    assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
   })
 })
 

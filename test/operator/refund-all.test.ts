@@ -5,13 +5,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { readHeldBefore } from '../../src/db/payments/refunds.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
-import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
 import { batchesOf, TRANSFERS_MAX } from '../../src/operator/acts/refunds/safe-batch.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
-import { openDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
@@ -107,35 +104,6 @@ test('what may not be sent yet is held immediately, and comes into the file of a
   assert.equal(String(paid.reduce((sum, [, value]) => sum + BigInt(value ?? ''), 0n)), found.sumWei)
 })
 
-test('a refused payment does not count and hides none, and what is prepared comes last', async () => {
-  const bought = await world.pay(5, BASIC)
-  const [refused, waiting, fresh] = (await pay([6, BASIC - 51n], [7, BASIC - 52n], [8, BASIC - 53n])) as [
-    Paid,
-    Paid,
-    Paid,
-  ]
-  await finalize()
-  assert.equal((await desk.post(`payments/${waiting.txHash}/refund/prepare`)).status, 200)
-  const idOf = async ({ txHash }: Pick<Paid, 'txHash'>) =>
-    Number((await world.pool`SELECT id FROM payments WHERE tx_hash = ${txHash}`)[0]?.id)
-  // The contract expels no held payment's node, so the test gives it one.
-  const [node] =
-    await world.pool`SELECT node_id, payment_id, cohort FROM nodes WHERE payment_id = ${await idOf({ txHash: bought })}`
-  await world.pool`UPDATE nodes SET payment_id = ${await idOf(refused)}, cohort = NULL WHERE node_id = ${node?.node_id}`
-  const heldFor = { heldFor: 'wrongAmount' as const, before: FAR, again: false }
-  const order = (await readHeldBefore(world.pool, heldFor, 500)).map(({ id }) => id)
-  assert.deepEqual(order, [await idOf(fresh), await idOf(waiting), await idOf(refused)])
-  const { count, sumWei, says, results } = (await all({ before: FAR, dryRun: true })).json
-  const counted = owed([waiting, fresh])
-  assert.deepEqual([count, sumWei, results.length, /^2 payments would be held/.test(says)], [2, counted, 3, true], says)
-  assert.match(says, new RegExp(`In no file: 1 \\(payment ${await idOf(refused)}\\)\\. Its node was expelled`))
-  const done = (await all({ before: FAR, sumWei })).json
-  assert.deepEqual([done.count, done.sumWei, /^2 payments are held/.test(done.says)], [2, counted, true], done.says)
-  assert.deepEqual(paysOf(done.safeBatches), oweEach([fresh, waiting]))
-  await world.pool`UPDATE nodes SET payment_id = ${node?.payment_id}, cohort = ${node?.cohort} WHERE node_id = ${node?.node_id}`
-  assert.equal((await desk.post(`payments/${refused.txHash}/dismiss`)).status, 200)
-})
-
 test('of two simultaneous requests, the files together pay each payment once', async () => {
   const late = await pay([5, BASIC - 21n], [6, BASIC - 22n], [7, BASIC - 23n])
   await finalize()
@@ -162,18 +130,6 @@ test('a second person confirms the very sum: a payment that came meanwhile refus
   assert.deepEqual(paysOf(json.done.safeBatches), oweEach(late))
   const { proposal } = (await desk.post('second-person', { off: true })).json
   assert.equal((await confirm(proposal.id)).status, 200)
-})
-
-test('a rebuilt ledger still knows which refunds are in a file', async () => {
-  const filed = await readHeldBefore(world.pool, { heldFor: 'wrongAmount', before: FAR, again: true }, 500)
-  assert.ok(filed.length > 0)
-  await using database = await openDatabase(5)
-  const { pool } = database
-  // A rebuild numbers the payments anew.
-  await pool`SELECT setval(pg_get_serial_sequence('payments', 'id'), 7000)`
-  await rebuild(world.instance({ pool, directUrl: database.url }).ctx, world.pool, () => {})
-  const rebuilt = (again: boolean) => readHeldBefore(pool, { heldFor: 'wrongAmount', before: FAR, again }, 500)
-  assert.deepEqual([(await rebuilt(true)).length, (await rebuilt(false)).length], [filed.length, 0])
 })
 
 test('the command previews, asks, and writes the file', async () => {

@@ -135,24 +135,6 @@ describe('a period', () => {
     assert.equal(first.period.complete, true)
   })
 
-  it('shows what its payments and turns rest on', async () => {
-    // As if only one provider had told it.
-    await world.pool`UPDATE payments SET proof = 'believed' WHERE value_wei = ${WRONG}`
-    const first = await statement(blocks(0, 1))
-    const valueWei = first.payments.reduce((sum, line) => sum + line.valueWei, 0n)
-    const turns = first.assurance.filter(({ of }) => of === 'turns')
-    assert.deepEqual(
-      first.assurance.map(({ of, assurance, wei }) => [of, assurance, wei]),
-      [
-        ['payments', 'believed', WRONG],
-        ['payments', 'proven', valueWei - WRONG],
-        ['turns', 'proven', first.happened.creditedWei],
-      ],
-    )
-    assert.equal(turns[0]?.count, 2)
-    assert.match(statementCsv(first), new RegExp(`\r\nassurance,payments,believed,1,${WRONG}\r\n`))
-  })
-
   it('with ether sent outside the ledger shows its block', async () => {
     const second = await statement(blocks(1, 2))
     await assertAddsUp(second, heads[1]?.number ?? 0, heads[2]?.number ?? 0)
@@ -210,14 +192,6 @@ describe('a period', () => {
     }
     const early = await readStatement(deps, { month: '1999-01' })
     assert.ok(isOperatorRefusal(early) && early.because === 'invalid')
-  })
-
-  it('may be given by times, and is then the same', async () => {
-    const time = (at: number) => new Date(((heads[at]?.time ?? 0) + 1) * 1000).toISOString()
-    const byTime = await statement({ from: time(0), to: time(1) })
-    assert.deepEqual(byTime, await statement(blocks(0, 1)))
-    const month = new Date((heads[2]?.time ?? 0) * 1000).toISOString().slice(0, 7)
-    assert.equal((await statement({ month })).period.complete, false)
   })
 })
 

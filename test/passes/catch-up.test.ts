@@ -4,16 +4,13 @@ import assert from 'node:assert/strict'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { readDistributions, readTurns } from '../../src/db/reads/public-api.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
-import { wei } from '../../src/domain/units.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, SLOT_SEC, type World } from '../support/world.ts'
 import { catchUpOnYear, cohortsOf, creditedOf, roundsSent } from './year.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
-/** The latest time that the contract can hold. */
-const EVER = 2n ** 40n - 1n
 
 const inWorld = worldTest({ finish: (world) => checkInvariants(world) })
 /** The invariants read old states, which a test's chain forgets after some hundred blocks. */
@@ -66,45 +63,6 @@ inWorld('turns within a window are skipped with the first round after it, and st
   assert.equal(await readTurns(world.pool, { round: 2n, limit: 1, offset: 0 }), null)
 })
 
-inWorld('while payouts are off, the pass skips a cohort for a buyer instead of opening one', async (world) => {
-  await world.pay(5, BASIC)
-  await world.settle()
-  await switchPayouts(world, 1, false)
-  await world.act(0, 'addNotOwed', [1n, 1n, EVER])
-  const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
-  const [opened] = await world.pool`SELECT count(*) AS cohorts FROM cohorts`
-  await world.chain.setNextTime(next + INTERVAL_SEC + 1)
-  await world.chain.mine()
-  const paid = await world.pay(6, BASIC)
-  await world.rest()
-  const [node] =
-    await world.pool`SELECT cohort FROM nodes WHERE node_id = ${(await paymentOf(world, paid))?.nodeId ?? 0}`
-  assert.equal(node?.cohort, cohort)
-  assert.deepEqual(
-    [...(await world.pool`SELECT round, cohort, due, turns FROM skips`)],
-    [{ round: 1, cohort, due: next, turns: 2 }],
-  )
-  assert.deepEqual([...(await world.pool`SELECT count(*) AS cohorts FROM cohorts`)], [opened])
-  assert.deepEqual([...(await readDistributions(world.pool, 10))], [])
-  assert.equal(await creditedOf(world, 1), 0n)
-})
-
-inWorld('a payment waits for no skip if the contract has no distributor', async (world) => {
-  await world.pay(5, BASIC)
-  await world.settle()
-  await switchPayouts(world, 1, false)
-  await world.act(0, 'addNotOwed', [1n, 1n, EVER])
-  await world.act(0, 'setDistributor', [`0x${'00'.repeat(20)}`, 0n, 0n])
-  const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
-  await world.chain.setNextTime(next + 1)
-  await world.chain.mine()
-  const paid = await world.pay(6, BASIC)
-  await world.settle()
-  const [node] =
-    await world.pool`SELECT cohort FROM nodes WHERE node_id = ${(await paymentOf(world, paid))?.nodeId ?? 0}`
-  assert.notEqual(node?.cohort, cohort)
-})
-
 inWorld('a cohort that is wrong in the ledger stops no other’s pay, and is reported', async (world) => {
   // Else the turn before its first one would fall due before the chain's first block.
   await world.chain.mine(2, INTERVAL_SEC)
@@ -131,46 +89,4 @@ inWorld('a cohort that is wrong in the ledger stops no other’s pay, and is rep
   await world.rest()
   const paid = await world.pool`SELECT cohort, due FROM turns WHERE cohort = ${wrong.cohort}`
   assert.deepEqual([...paid], [{ cohort: wrong.cohort, due: wrong.next }])
-})
-
-inWorld('a round beyond the distributor’s ether is paid in parts', async (world) => {
-  await world.pay(5, BASIC)
-  await world.settle()
-  await world.chain.mine(1, 20 * INTERVAL_SEC)
-  await world.chain.setBalance(world.at(2), ETHER / 100n)
-  const outcome = await world.credit()
-  assert.equal(outcome.reason, null)
-  await world.chain.mine()
-  await world.payments()
-  const [{ turns } = assert.fail()] = await world.pool<{ turns: number }[]>`SELECT turns FROM turns`
-  assert.ok(turns >= 4 && turns < 20, `${turns} turns`)
-  await world.chain.setBalance(world.at(2), ETHER)
-  await world.rest()
-})
-
-inWorld('a part of a cohort’s turns is one that the contract’s owner lets the distributor pay', async (world) => {
-  await world.pay(5, BASIC)
-  await world.settle()
-  const [{ next } = assert.fail()] = await cohortsOf(world)
-  const drawn = (fromTime: number, amount: bigint) =>
-    inTransaction(world.pool, async (sql) => {
-      const [terms = assert.fail()] = await readCreditTerms(sql)
-      await insertTerms(sql, { ...terms, fromTime, minWei: wei(amount), maxWei: wei(amount) }, 'test')
-    })
-  // Only the first two turns, half of the four, come to less than the floor; three and four do not.
-  await drawn(next, ETHER / 2000n)
-  await drawn(next + 2 * INTERVAL_SEC, (ETHER * 3n) / 2000n)
-  const gwei = 10n ** 9n
-  await world.act(0, 'setBounds', [world.at(2), ETHER / 1250n / gwei, ETHER / gwei])
-  await world.chain.setNextTime(next + 3 * INTERVAL_SEC + 1)
-  await world.chain.mine()
-  await world.chain.setBalance(world.at(2), (ETHER * 33n) / 10_000n)
-  assert.equal((await world.credit()).reason, null)
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual([...(await world.pool`SELECT due, turns FROM turns`)], [{ due: next, turns: 3 }])
-  await world.chain.setBalance(world.at(2), ETHER)
-  await world.rest()
-  assert.equal(await creditedOf(world, 1), ETHER / 250n)
-  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'cohortsRefused'`).count, 0)
 })

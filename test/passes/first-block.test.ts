@@ -1,5 +1,5 @@
 // A reorganisation of the first block that a ledger followed: it has nothing older to lose, so it rewinds to before that block
-// and follows again. If there is something older, or the chain may be another one, it halts. Each test has its own world.
+// and follows again. If the chain may be another one, it halts. Each test has its own world.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -10,9 +10,8 @@ import type { Hash } from '../../src/domain/units.ts'
 import { type StoreResult, storeRange } from '../../src/follower/store.ts'
 import type { PassContext } from '../../src/ports/contexts.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
-import { checkInvariants, fingerprint } from '../support/invariants.ts'
+import { checkInvariants } from '../support/invariants.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
-import { bothCallFinal } from '../support/two-providers.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -102,18 +101,6 @@ inWorld('the wallet’s books begin again, because the block before the first ma
   await checkInvariants(world)
 })
 
-inWorld('if headers below the oldest one are lost, so may be their facts: it halts', async (world) => {
-  await world.chain.mine()
-  const paid = await world.pay(5, BASIC)
-  await world.settle()
-  await world.pool`DELETE FROM blocks WHERE number = ${FIRST}`
-  await reorganiseOut(world, FIRST)
-  const before = { ...(await fingerprint(world)), audit: '' }
-  await world.payments()
-  assert.deepEqual([await halted(world), await stateOf(world, paid)], ['tooDeep', 'minted'])
-  assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
-})
-
 inWorld('a chain with another block 0, and one that does not show it, get no new start', async (world) => {
   await world.chain.mine(2)
   await world.payments()
@@ -132,31 +119,6 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
   await world.payments()
   assert.equal(await halted(world), null)
   assert.notEqual((await readCursor(world.pool))?.hash, cursor?.hash)
-})
-
-inWorld('a reorg of a final first block halts the passes', async (world) => {
-  await world.chain.mine(2)
-  const first = (await world.ctx.chain.block(FIRST)) ?? assert.fail('no first block')
-  await on(world, bothCallFinal(world.ctx.chain, first)).payments()
-  const cursor = await readCursor(world.pool)
-  await reorganiseOut(world, FIRST)
-  await world.payments()
-  assert.equal(await halted(world), 'pastFinalized')
-  assert.deepEqual(await readCursor(world.pool), cursor)
-})
-
-inWorld('the only provider is followed to another first block, although its head is lower', async (world) => {
-  await world.chain.mine(4)
-  await world.payments()
-  const cursor = await readCursor(world.pool)
-  await reorganiseOut(world, FIRST)
-  const { chain } = world.ctx
-  await on(world, { head: async () => (await chain.block(FIRST)) ?? assert.fail('no block') }).payments()
-  assert.equal(await halted(world), null)
-  assert.notDeepEqual(await readCursor(world.pool), cursor)
-  assert.equal((await readCursor(world.pool))?.number, FIRST)
-  await world.payments()
-  assert.equal((await readCursor(world.pool))?.hash, (await world.chain.block()).hash)
 })
 
 inWorld(

@@ -4,10 +4,9 @@ import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockPayers, lockTiers } from '../../src/db/payments/lock-order.ts'
-import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
-import { beginJudging, PAGE_MAX } from '../../src/passes/steps/judge.ts'
+import { beginJudging } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
@@ -161,37 +160,6 @@ for (const held of ['wallet', 'payment'] as const)
     assert.equal(await states(), 'aahaah')
   })
 
-/** What a run of the payments pass stores, in its order: pages of verdicts, and its mint. */
-async function order(onStored: () => void = () => {}): Promise<string[]> {
-  const told: string[] = []
-  watchFailpoints((point) => {
-    if (point === 'judge.stored' || point === 'mint.stored') told.push(point)
-    if (point === 'judge.stored') onStored()
-  })
-  await world.payments()
-  watchFailpoints(null)
-  return told
-}
-
-test('judging yields after two seconds, and resumes after the mint', async ({ mock }) => {
-  const junk = Array.from({ length: 3 * PAGE_MAX }, () => ({ from: payer(9), valueWei: WRONG }))
-  await enter([...junk, { from: payer(5), valueWei: BASIC }])
-  const now = performance.now.bind(performance)
-  const stored: unknown[] = []
-  mock.method(performance, 'now', () => now() + 1_500 * stored.length)
-  const pages = await order(() => stored.push(1))
-  assert.deepEqual(pages, ['judge.stored', 'judge.stored', 'mint.stored', 'judge.stored', 'judge.stored'])
-  assert.equal(await states(), `${'h'.repeat(junk.length)}m`)
-  await world.settle()
-})
-
-test('payments of no price do not fill a run before a buyer’s turn', async () => {
-  const junk = Array.from({ length: 20 }, () => ({ from: payer(9), valueWei: WRONG }))
-  await enter([...junk, { from: payer(5), valueWei: BASIC }])
-  await judgeAll(500, { most: 10 })
-  assert.equal(await states(), `${'h'.repeat(9)}${'s'.repeat(11)}a`)
-})
-
 test('five thousand payments of junk delay a buyer by two ticks at most', async () => {
   const junk = Array.from({ length: 5_000 }, (_, n) => ({ from: payer(n % 50), valueWei: WRONG }))
   await enter([...junk, { from: payer(60), valueWei: BASIC }])
@@ -201,21 +169,6 @@ test('five thousand payments of junk delay a buyer by two ticks at most', async 
   assert.ok(ticks <= 2, `the buyer waited for ${ticks} ticks`)
   await world.settle()
   assert.doesNotMatch(await states(), /s/)
-})
-
-test('judging yields once a mint is full, and resumes after it with the places left', async () => {
-  // One wallet pays for two nodes in the first page, and for two more in the second, with room for three.
-  const buyers = Array.from({ length: PAGE_MAX + 3 }, (_, n) => ({
-    from: payer([0, 1, PAGE_MAX + 1, PAGE_MAX + 2].includes(n) ? 8 : n + 10),
-    valueWei: BASIC,
-  }))
-  const junk = Array.from({ length: PAGE_MAX + 1 }, () => ({ from: payer(9), valueWei: WRONG }))
-  await enter([...junk, ...buyers])
-  const stored = ['judge.stored', 'mint.stored', 'judge.stored', 'judge.stored', 'judge.stored']
-  assert.deepEqual(await order(), stored)
-  const minting = 'm'.repeat(MINT_BATCH_MAX)
-  const accepted = 'a'.repeat(PAGE_MAX + 2 - MINT_BATCH_MAX)
-  assert.equal(await states(), `${'h'.repeat(junk.length)}${minting}${accepted}h`)
 })
 
 const PLACES = ETHER / 70n
@@ -247,38 +200,6 @@ test('the judge waits for a tier’s place if another transaction holds it', asy
   released.resolve()
   await Promise.all([other, judged])
   assert.equal(await states(), 'a')
-})
-
-/** With two providers, the claim of one buys nothing, and neither has these transactions. */
-async function judgeByTwo() {
-  const { chain } = world.ctx
-  await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
-}
-
-test('a payment that was released waits for a place that an earlier one reserves', async () => {
-  await scarce(1)
-  await world.settle()
-  await enter([1, 2].map((n) => ({ from: payer(n), valueWei: PLACES })))
-  await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
-  await world.pool`
-    UPDATE payments SET state = 'held', reason = 'soldOut', tier_id = 'scarce',
-      tier_version = (SELECT version FROM tiers WHERE tier_id = 'scarce' AND live) WHERE tx_index = 1`
-  await world.pool`
-    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
-    SELECT id, 'accepted', '{}', 'ada' FROM payments WHERE tx_index = 1`
-  await judgeByTwo()
-  assert.equal(await states(), 'sh')
-  await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
-  await judgeAll(500)
-  assert.equal(await states(), 'ia')
-})
-
-test('a provider’s count of minted nodes occupies no place', async () => {
-  await scarce(3)
-  await world.settle()
-  await enter([1, 2].map((n) => ({ from: payer(n), valueWei: PLACES })))
-  await judgeAll(500, { contract: { ...world.ctx.contract, tierSupply: async () => ({ minted: 50, most: 9 }) } })
-  assert.equal(await states(), 'aa')
 })
 
 test('a supply that is entered while payments are judged applies to them', async () => {

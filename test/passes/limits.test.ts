@@ -1,11 +1,9 @@
 // The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's
-// budget, the distributor's bounds, a call's expiry. Each test has its own world.
+// budget and the distributor's bounds. Each test has its own world.
 import assert from 'node:assert/strict'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { readQuote } from '../../src/db/reads/public-api.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan-round.ts'
-import type { SignerAccount } from '../../src/ports/sending.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -21,8 +19,6 @@ const refill = (world: World) => world.act(0, 'refillMinter', [world.at(1), 1_00
 const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
 const statesOf = (world: World, paid: readonly Hash[]) => Promise.all(paid.map((txHash) => stateOf(world, txHash)))
 const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).length
-const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
-const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
 inWorld('a batch is cut to the nodes left, its remainder waits unsigned, and a refill mints it', async (world) => {
   await setBudget(world, 2, 0)
@@ -40,39 +36,6 @@ inWorld('a batch is cut to the nodes left, its remainder waits unsigned, and a r
   await world.settle()
   assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'minted'])
   assert.equal((await world.payments()).budgetSpent, null)
-})
-
-inWorld('once a pass mints the last node, nothing is quoted until a refill', async (world) => {
-  const isSoldOut = async () => (await readQuote(world.pool, 'basic'))?.soldOut
-  await setBudget(world, 2, 0)
-  await world.chain.mine()
-  await world.payments()
-  assert.equal(await isSoldOut(), false)
-  await world.pay(5, BASIC)
-  await world.settle()
-  assert.equal(await isSoldOut(), false)
-  await world.pay(6, BASIC)
-  await world.settle()
-  assert.equal(await isSoldOut(), true)
-  await refill(world)
-  await world.settle()
-  assert.equal(await isSoldOut(), false)
-})
-
-inWorld('an order that the contract skips for lack of budget goes back, and a refill mints it', async (world) => {
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  await world.instance({ minter: swallow(minterOf(world)) }).payments()
-  assert.equal(await stateOf(world, paid), 'minting')
-  await setBudget(world, 0, 0)
-  await world.payments()
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual([await stateOf(world, paid), await world.read('lastId')], ['accepted', 0n])
-  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'mintSkipped'`).length, 0)
-  await refill(world)
-  await world.settle()
-  assert.equal(await stateOf(world, paid), 'minted')
 })
 
 inWorld('a cohort owed more than the bounds allow waits alone, until the bounds have room', async (world) => {
@@ -96,42 +59,4 @@ inWorld('a cohort owed more than the bounds allow waits alone, until the bounds 
   await world.act(0, 'setBounds', [world.at(2), 0n, 10n ** 9n])
   const second = await world.credit()
   assert.deepEqual([second.reason, second.nodeCount, second.totalWei], [null, 1, high])
-})
-
-inWorld('a mint whose time is over yields to an empty call, and the payment is minted again', async (world) => {
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  await world.instance({ minter: swallow(minterOf(world)) }).payments()
-  const [intent] = await world.pool<{ id: number; until: number; raw: Hash }[]>`
-    SELECT o.id, o.valid_until AS until, a.raw FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id
-    WHERE o.kind = 'mint'`
-  assert.ok(intent)
-  await world.chain.increaseTime(1_000)
-  await world.chain.mine(12)
-  assert.ok(Number((await world.chain.block()).timestamp) > intent.until)
-  await world.settle()
-  assert.equal(await stateOf(world, paid), 'minted')
-  const attempts = await world.pool`SELECT FROM outbox_attempts WHERE outbox_id = ${intent.id}`
-  assert.equal(attempts.length, 2, 'the same nonce, for a call that does nothing')
-  const rows = await world.pool`SELECT state FROM outbox WHERE kind = 'mint' ORDER BY id`
-  assert.deepEqual(
-    rows.map(({ state }) => state),
-    ['mined', 'mined'],
-  )
-})
-
-inWorld('a mint that is mined after its time reverts, does not tire the minter, and is made again', async (world) => {
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  for (let i = 0; i < 4; i++) {
-    await world.payments()
-    await world.chain.increaseTime(1_000)
-    await world.chain.mine()
-    await world.payments()
-    assert.equal(await stateOf(world, paid), 'minting')
-  }
-  assert.equal((await world.pool`SELECT FROM outbox WHERE state = 'reverted'`).length, 4)
-  await world.settle()
-  assert.equal(await stateOf(world, paid), 'minted')
-  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'senderRests'`).length, 0)
 })

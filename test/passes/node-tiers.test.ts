@@ -22,7 +22,6 @@ import {
 } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-const PLUS = ETHER / 40n
 
 let desk: Desk
 let world: World
@@ -83,54 +82,6 @@ test('a node of a more expensive tier is not the payment’s, by its earlier ver
   assert.deepEqual([released.status, /refund or dismiss/.test(released.json.error)], [409, true], released.text)
 })
 
-test('a node of the tier that was accepted is the payment’s, by whichever key it was minted', async () => {
-  const paid = await accepted(6)
-  await steal(1, paid, 6)
-  await world.settle()
-  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
-})
-
-test('a node of a payment whose amount was judged to buy nothing is not the payment’s', async () => {
-  const paid = await world.pay(7, BASIC + 1n)
-  await world.settle()
-  assert.equal(await told(paid), 'held wrongAmount')
-  await steal(3, paid, 7)
-  await world.settle()
-  assert.equal(await told(paid), 'held mintedElsewhere')
-  await isNoNodeOf(paid)
-  await world.chain.increaseTime(INTERVAL_SEC)
-  await world.chain.mine()
-  await world.credit()
-  await world.chain.mine()
-  await follow()
-  const [node] =
-    await world.pool`SELECT c.turn_count AS turns FROM nodes n JOIN cohorts c USING (cohort) WHERE ref = ${paid}`
-  assert.equal(node?.turns, 0)
-})
-
-test('a node of a payment that was dismissed is reported, and not the payment’s', async () => {
-  const paid = await world.pay(8, BASIC + 2n)
-  await world.settle()
-  await desk.post(`payments/${paid}/dismiss`)
-  await steal(3, paid, 8)
-  await world.settle()
-  assert.equal(await told(paid), 'dismissed wrongAmount')
-  await isNoNodeOf(paid)
-})
-
-test('a transfer that failed buys no node, though its amount is a price', async () => {
-  await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
-  const paid = await world.pay(9, BASIC)
-  await world.chain.mine()
-  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-  assert.equal(await world.succeeded(paid), false)
-  await steal(1, paid, 9)
-  await world.settle()
-  assert.equal(await told(paid), 'ignored failed')
-  assert.equal(await isPaid(paid), false)
-  onPurpose.unpaidRefs.push(paid)
-})
-
 test('a cohort off the slot’s grid takes no node and no credit, and no payment owns its node', async () => {
   const paid = await accepted(13)
   const odd = await openAsThief(INTERVAL_SEC, 7)
@@ -175,53 +126,6 @@ test('a cohort with an interval of no terms is none either, until the contract�
   await world.act(0, 'setInterval', [BigInt(odd), BigInt(INTERVAL_SEC)])
   await world.settle()
   assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
-})
-
-test('a cohort that was opened by terms that ended since is sound', async () => {
-  const before = (await readOddCohorts(world.pool)).length
-  await world.pool`INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
-    SELECT (SELECT block_time FROM cursors), payouts, min_wei, max_wei, 700, 70, 'test' FROM credit_terms ORDER BY from_time LIMIT 1`
-  assert.equal((await readOddCohorts(world.pool)).length, before)
-  await world.pool`DELETE FROM credit_terms WHERE interval_sec = 700`
-})
-
-test('a cohort from the reconciler without its opening is sound: it takes nodes and credit', async () => {
-  const { pool } = world
-  const numbers = async () => (await readSoundCohorts(pool)).map(({ cohort }) => cohort)
-  const sound = await numbers()
-  await pool`UPDATE cohorts SET opened_interval_sec = NULL, first_due = NULL, opened_at = NULL WHERE cohort = ANY(${sound})`
-  assert.deepEqual(await numbers(), sound)
-})
-
-test('before any verdict only the price decides which tier was paid for', async () => {
-  const [right, wrong] = [await world.pay(10, PLUS), await world.pay(11, PLUS)]
-  await world.chain.mine()
-  await steal(2, right, 10)
-  await steal(3, wrong, 11)
-  await world.settle()
-  assert.deepEqual([await told(right), await told(wrong)], ['minted', 'held mintedElsewhere'])
-  await isNoNodeOf(wrong)
-})
-
-test('if neither shows it, in a lost ledger, the node is the payment’s, and reported to confirm', async () => {
-  const paid = await world.pay(12, BASIC + 3n)
-  await world.chain.mine()
-  // Released and minted, by the chain's record; this ledger sees both for the first time.
-  await steal(2, paid, 12)
-  await world.settle()
-  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
-  assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
-  // Its own mint disappears and returns, as after a rescan.
-  const raws = [await world.raw(paid), await world.raw(onPurpose.foreign.at(-1) ?? assert.fail())]
-  const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
-  const depth = Number((await world.chain.block()).number) - blockNumber + 1
-  await world.chain.reorg(depth, [
-    [raws[0] ?? '0x', 0],
-    [raws[1] ?? '0x', 1],
-  ])
-  await world.settle()
-  assert.equal(await told(paid), 'minted')
-  assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
 })
 
 test('after all of this the ledger matches the chain', () => checkInvariants(world, onPurpose))

@@ -120,23 +120,3 @@ test('the operator frees a stuck sender immediately, and cannot free one that is
   await world.settle()
   await isOneNode(world, payment)
 })
-
-test('a takeover of a nonce is forgotten if a reorg removes its blocks', async () => {
-  await useElsewhere(1)
-  await paid()
-  await world.payments()
-  await takeOverNonce({ pool: world.pool }, ACTOR, { sender: world.at(1) })
-  await world.payments()
-  const [base] = await world.pool<
-    { block: number }[]
-  >`SELECT block_number AS block FROM sender_bases WHERE sender = ${world.at(1)}`
-  assert.ok(base)
-  await world.chain.reorg(2)
-  await world.payments()
-  const [left] = await world.pool<
-    { block: number }[]
-  >`SELECT block_number AS block FROM sender_bases WHERE sender = ${world.at(1)}`
-  assert.ok(left === undefined || left.block < base.block)
-  await world.chain.mine()
-  await world.settle()
-})

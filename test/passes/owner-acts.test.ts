@@ -8,7 +8,6 @@ import { readNode } from '../../src/db/reads/public-api.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { prepareRefund } from '../../src/operator/acts/refunds/prepare.ts'
 import { refundPayment } from '../../src/operator/acts/refunds/record.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
@@ -135,23 +134,6 @@ inWorld('a node that is expelled keeps its place in the tier until its payment i
   assert.equal((await paymentOf(world, late))?.state, 'minted')
 })
 
-inWorld('a payment beyond what its tier may have is held for that, and no release goes beyond it', async (world) => {
-  const sent = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  await world.act(0, 'capTier', [1n, 1n])
-  sent.push(await world.pay(7, BASIC))
-  await world.settle()
-  const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
-  const standings = found.map((payment) => payment?.reason ?? payment?.state)
-  assert.deepEqual(standings, ['minted', 'supplySpent', 'soldOut'])
-  const actor = { name: 'operator', requestId: null }
-  for (const payment of sent.slice(1)) {
-    const released = await releasePayment(world.ctx, actor, { payment })
-    assert.ok(isOperatorRefusal(released) && /All 1 nodes of this tier are sold/.test(released.message))
-  }
-})
-
 inWorld(
   'a round in flight that counted a node which is expelled meanwhile is planned again',
   async (world, purpose) => {
@@ -261,42 +243,4 @@ inWorld('an act of the contract’s owner is on record, and goes with its block'
   const [fork, cursor] = [await readBlock(world.pool, before?.number ?? 0), await readCursor(world.pool)]
   assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
   assert.deepEqual(await since(), [])
-})
-
-inWorld('a payment that the contract had no place for waits like any other, in chain order', async (world) => {
-  await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 9 })
-  await world.settle()
-  const sent: Hash[] = []
-  for (const from of [5, 6, 7]) sent.push(await world.pay(from, RARE))
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  await world.act(0, 'capTier', [9n, 2n])
-  await world.settle()
-  sent.push(await world.pay(8, RARE))
-  const standings = async () => {
-    const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
-    return found.map((payment) => payment?.reason ?? payment?.state)
-  }
-  const written = async () => {
-    const [row] = await world.pool<{ verdicts: number; mints: number }[]>`
-      SELECT (SELECT count(*) FROM payment_verdicts) AS verdicts, (SELECT count(*) FROM outbox WHERE kind = 'mint') AS mints`
-    return row
-  }
-  await world.settle()
-  assert.deepEqual(await standings(), ['minted', 'minted', 'supplySpent', 'soldOut'])
-  const before = await written()
-  for (let run = 0; run < 10; run++) await world.settle()
-  assert.deepEqual(await written(), before, 'what waits is neither accepted nor skipped again')
-  const [first = '0x'] = sent
-  await world.act(0, 'expel', [[first]])
-  const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
-  await world.rest()
-  const actor = { name: 'operator', requestId: null }
-  const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
-    payment: first,
-    refundTxHash: back,
-  })
-  assert.ok(!isOperatorRefusal(recorded))
-  await world.settle()
-  assert.deepEqual(await standings(), ['minted', 'minted', 'minted', 'soldOut'])
 })

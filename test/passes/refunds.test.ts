@@ -2,11 +2,8 @@
 // happens. If a provider cannot show one, or shows it on another fork, it stays as it is.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readRecheck } from '../../src/db/payments/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { ChainReader } from '../../src/ports/chain.ts'
-import type { FactoryCall } from '../../src/ports/sending.ts'
-import { FOREVER } from '../support/factory.ts'
 import { FORWARD, payInside, traceNothing } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -46,47 +43,6 @@ async function refunded(account: number): Promise<Hash> {
   return payment
 }
 const through = (parts: Partial<ChainReader>) => world.instance({ chain: { ...world.ctx.chain, ...parts } })
-
-test('one that vanishes after the service checked it is found out, too', async () => {
-  const payment = await refunded(5)
-  await world.payments()
-  assert.equal((await refundOf(payment)).final, false)
-  await world.chain.reorg(1)
-  await world.chain.mine(MANY)
-  await world.payments()
-  assert.equal(await stateOf(payment), 'held')
-})
-
-test('one of a payment that had waited for room leaves it to the operator, with a report', async () => {
-  const small = await startDesk({}, { maxPerWallet: 1n })
-  const w = small.world
-  try {
-    await w.pool`INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('books', 'https://x.example', '{whsec_x}', 'test')`
-    const [first, second] = [await w.pay(5, ETHER / 100n), await w.pay(5, ETHER / 100n)]
-    await w.settle()
-    assert.equal((await paymentOf(w, second))?.reason, 'walletLimit')
-    await w.act(5, 'transferFrom', [w.at(5), w.at(6), BigInt((await paymentOf(w, first))?.nodeId ?? 0)])
-    const value = `0x${(ETHER / 100n).toString(16)}` as const
-    const refundTxHash = await w.chain.send({ from: w.at(10), to: w.at(5), value })
-    await w.chain.mine()
-    assert.equal((await small.post(`payments/${second}/refund`, { refundTxHash })).status, 200)
-    await w.chain.reorg(1)
-    await w.chain.mine(MANY)
-    await w.settle()
-    assert.deepEqual([(await paymentOf(w, second))?.reason, await w.read('nodeOfRef', [second])], ['recheck', 0n])
-    const told = await w.pool`SELECT body::jsonb #>> '{data,reason}' AS reason FROM webhook_events
-      WHERE type = 'payment.held' AND body::jsonb #>> '{data,ref}' = ${second} ORDER BY seq`
-    assert.deepEqual(
-      told.map(({ reason }) => reason),
-      ['walletLimit', 'recheck'],
-    )
-    await small.post(`payments/${second}/release`)
-    await w.settle()
-    assert.equal((await paymentOf(w, second))?.state, 'minted', 'in its own tier, once the operator says so')
-  } finally {
-    await small.close()
-  }
-})
 
 test('one of value by an internal call stays its only refund if that moves to another block', async () => {
   const own = await startDesk()
@@ -190,43 +146,6 @@ test('one that vanishes is found out however many others wait on a chain without
   await through({ finalized: async () => null }).payments()
   assert.equal(await stateOf(payment), 'held')
   await world.pool`DELETE FROM refunds WHERE value_wei = 1`
-})
-
-test('one that was final is checked again if the ledger rewinds below its block', async () => {
-  const payment = await refunded(17)
-  await world.payments()
-  await world.pool`UPDATE refunds SET final = true`
-  await world.chain.reorg(1)
-  await world.chain.mine(MANY)
-  await world.payments()
-  assert.equal(await stateOf(payment), 'held')
-})
-
-test('a foreign node for a refunded payment is none of that payment’s, and is reported', async () => {
-  const payment = await refunded(9)
-  const { minter } = world.ctx
-  assert.ok(minter)
-  const paid = await world.pay(11, ETHER / 100n)
-  await world.settle()
-  const [{ cohort } = { cohort: 0 }] = await world.pool<
-    { cohort: number }[]
-  >`SELECT cohort FROM nodes WHERE ref = ${paid}`
-  const call: FactoryCall = {
-    kind: 'mint',
-    orders: [{ to: world.at(9), cohort, ref: payment }],
-    guard: null,
-    validUntil: FOREVER,
-  }
-  const options = { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() }
-  const { raw, txHash } = await minter.sign(call, options)
-  await minter.broadcast(raw)
-  foreign.push(txHash)
-  unpaidRefs.push(payment)
-  await world.settle()
-  assert.equal(await stateOf(payment), 'refunded')
-  const told = await world.pool`SELECT FROM audit WHERE action = 'mintedElsewhere' AND subject = ${payment}`
-  assert.equal(told.length, 1)
-  assert.equal(await readRecheck(world.pool), null, 'and says nothing about what else the ledger knows')
 })
 
 test('after all of this the ledger matches the chain', () => checkInvariants(world, { foreign, unpaidRefs }))

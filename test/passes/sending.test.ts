@@ -168,31 +168,6 @@ test('a mint stuck on its fee is offered again for at least an eighth more, and 
   await isOneNode(paid)
 })
 
-test('a mint that stays stuck is raised over its last offer each time', async () => {
-  const { paid, sent } = await mintThrough(16, swallow(minter()))
-  const swallowing = world.instance({ minter: swallow(minter()) })
-  for (let raise = 0; raise < 2; raise++) {
-    await world.chain.mine(12)
-    await swallowing.payments()
-    await swallowing.payments()
-  }
-  const [first, second, third] = (await attempts()).slice(-3)
-  assert.ok(first?.hash === sent && second?.nonce === first.nonce && third?.nonce === first.nonce)
-  assert.ok(second.fee * 8n >= first.fee * 9n && third.fee * 8n >= second.fee * 9n)
-  await world.settle()
-  await isOneNode(paid)
-})
-
-test('a mint’s offer is still enough when the base fee has nearly doubled', async () => {
-  await mineAtBaseFee(20n * GWEI, 1)
-  const { paid, sent } = await mintThrough(17, minter())
-  const { baseFeePerGas } = await world.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
-  await mineAtBaseFee(BigInt(baseFeePerGas) * 2n - 1n, 1)
-  assert.equal(await world.succeeded(sent), true)
-  await world.settle()
-  await isOneNode(paid)
-})
-
 test('nothing new is sent while a mint is in a block that has not been followed', async () => {
   const first = await mintThrough(18, swallow(minter()))
   const second = await world.pay(19, BASIC)
@@ -209,21 +184,6 @@ test('nothing new is sent while a mint is in a block that has not been followed'
   assert.deepEqual([await stateOf(second), (await attempts()).length], ['accepted', before])
   await world.settle()
   for (const paid of [first.paid, second]) await isOneNode(paid)
-})
-
-test('an older attempt that is mined after all is recognised', async () => {
-  const { paid, sent } = await mintThrough(8, swallow(minter()))
-  await world.chain.mine(12)
-  await world.instance({ minter: swallow(minter()) }).payments()
-  const [old, raised] = (await attempts()).slice(-2)
-  assert.ok(old?.hash === sent && raised?.nonce === old.nonce && raised.hash !== sent)
-  const [{ raw } = assert.fail()] = await world.pool`SELECT raw FROM outbox_attempts WHERE tx_hash = ${sent}`
-  await world.chain.rpc('eth_sendRawTransaction', [raw])
-  await world.chain.mine()
-  await world.settle()
-  const last = (await intents()).at(-1)
-  assert.deepEqual([last?.state, last?.hash], ['mined', sent])
-  await isOneNode(paid)
 })
 
 test('a fee above the cap is not offered: nothing new is signed, and a stuck transaction waits', async () => {
@@ -293,20 +253,6 @@ test('a foreign transaction displaces ours, the payment is minted again, the ope
     told.map((row) => row.action),
     ['displaced', 'foreignTransaction'],
   )
-})
-
-test('a nonce that a foreign transaction used is not reused if a provider has not seen it yet', async () => {
-  const stale = await minter().nonce()
-  foreign.push(await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' }))
-  await world.chain.mine()
-  await world.payments()
-  const paid = await world.pay(15, BASIC)
-  await world.chain.mine()
-  const before = (await attempts()).length
-  await world.instance({ minter: { ...minter(), nonce: async () => stale, nonces: async () => [stale] } }).payments()
-  assert.deepEqual([await stateOf(paid), (await attempts()).length], ['accepted', before])
-  await world.settle()
-  await isOneNode(paid)
 })
 
 test('a mint with a lapsed guard yields to an empty call, and is minted under a new guard', async () => {

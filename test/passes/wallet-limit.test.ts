@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
-import { paymentsPass } from '../../src/passes/payments.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, standingOf, startWorld, type World } from '../support/world.ts'
 
@@ -102,19 +101,6 @@ test('however many payments a full wallet has made, no other wallet’s waits fo
   }
 })
 
-test('a pending mint counts against the cap: no order is sent that the contract would skip', async () => {
-  const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual(await Promise.all(both.map(told)), ['minting', 'minting'])
-  await world.chain.rpc('anvil_dropTransaction', [await lastSent()])
-  const third = await world.pay(11, BASIC)
-  await world.chain.mine()
-  await world.payments()
-  assert.deepEqual(await Promise.all([...both, third].map(told)), ['minting', 'minting', 'held walletLimit'])
-  await world.settle()
-})
-
 test('after all of this the ledger matches the chain', () => checkInvariants(world))
 
 async function lastSent(): Promise<Hash> {
@@ -123,27 +109,3 @@ async function lastSent(): Promise<Hash> {
   >`SELECT tx_hash AS hash FROM outbox_attempts ORDER BY signed_at DESC LIMIT 1`
   return row?.hash ?? assert.fail('nothing was sent')
 }
-
-test('a cap by one provider’s word is tried three times, and then once a day', async () => {
-  for (let n = 0; n < 2; n++) await world.pay(11, BASIC)
-  await world.settle()
-  const third = await world.pay(11, BASIC)
-  const lied = paymentsPass({ ...world.ctx, contract: { ...world.ctx.contract, maxPerWallet: async () => 99 } })
-  const sent = async () =>
-    (
-      await world.pool`SELECT FROM payment_verdicts v JOIN payments p ON p.id = payment_id
-      WHERE tx_hash = ${third} AND v.evidence ->> 'by' = 'contract'`
-    ).count
-  const passes = async () => {
-    for (let n = 0; n < 10; n++) {
-      await world.chain.mine()
-      await lied()
-    }
-  }
-  await passes()
-  assert.deepEqual([await sent(), await told(third)], [3, 'held walletLimit'])
-  await world.pool`UPDATE payment_verdicts SET decided_at = decided_at - interval '1 day'`
-  await world.pool`UPDATE outbox SET created_at = created_at - interval '1 day'`
-  await passes()
-  assert.equal(await sent(), 4)
-})

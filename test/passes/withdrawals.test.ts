@@ -1,9 +1,8 @@
 // Withdrawals and transfers in the ledger: which succeeded, which failed and whose they were, to the wei.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { encodeFunctionData } from 'viem'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -51,62 +50,13 @@ test('withdrawing everything is a row a node, each with its balance', async () =
   ])
 })
 
-test('a withdrawal that failed is a row for the owner, and moves nothing', async () => {
-  const txHash = await world.act(6, 'withdraw', [3n, world.at(6), creditWei + 1n])
-  await world.payments()
-  assert.deepEqual(await rowsOf(txHash), [[3, creditWei + 1n, null, world.at(6), 'failed', true]])
-})
-
-test('a failed withdrawal in a node’s transfer block is that of the owner before it', async () => {
-  const send = async (from: number, nonceAfter: number, data: `0x${string}`) =>
-    world.chain.send({
-      from: world.at(from),
-      to: world.factory,
-      data,
-      gas: '0x100000',
-      nonce: `0x${nonceAfter.toString(16)}`,
-    })
-  const nonceOf = async (account: number) =>
-    Number(await world.chain.rpc<string>('eth_getTransactionCount', [world.at(account), 'latest']))
-  const transfer = encodeFunctionData({
-    abi: ownerAbi,
-    functionName: 'transferFrom',
-    args: [world.at(6), world.at(8), 3n],
-  })
-  const withdraw = (to: number) =>
-    encodeFunctionData({ abi: ownerAbi, functionName: 'withdraw', args: [3n, world.at(to), 10n ** 30n] })
-  const nonce = await nonceOf(6)
-  const [failedByOld, , failedByNew] = [
-    await send(6, nonce, withdraw(6)),
-    await send(6, nonce + 1, transfer),
-    await send(8, await nonceOf(8), withdraw(8)),
-  ]
-  await world.chain.mine()
-  await world.payments()
-  assert.equal((await rowsOf(failedByOld)).length, 1)
-  assert.equal((await rowsOf(failedByNew)).length, 0)
-  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 3`
-  assert.equal(node?.owner, world.at(8))
-})
-
 test('the balance goes with the node, and its new owner withdraws it, even while paused', async () => {
+  await world.act(6, 'transferFrom', [world.at(6), world.at(8), 3n])
   await world.act(0, 'pause')
   const txHash = await world.act(8, 'withdrawAll', [[3n], world.at(8)])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[3, creditWei, creditWei, world.at(8), 'sent', true]])
   await world.act(0, 'unpause')
-})
-
-test('a node that moves several times in one range has its last owner', async () => {
-  const before = await world.pool`SELECT FROM node_transfers WHERE node_id = 1`
-  await world.act(5, 'transferFrom', [world.at(5), world.at(6), 1n])
-  await world.act(6, 'transferFrom', [world.at(6), world.at(7), 1n])
-  await world.act(7, 'transferFrom', [world.at(7), world.at(5), 1n])
-  await world.payments()
-  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 1`
-  assert.equal(node?.owner, world.at(5))
-  const after = await world.pool`SELECT FROM node_transfers WHERE node_id = 1`
-  assert.equal(after.length - before.length, 3)
 })
 
 test('a round, a withdrawal of it and a transfer in one followed range leave every number exact', async () => {

@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readFinding } from '../../src/db/core/troubles.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/acts/webhooks.ts'
-import { watchBudget } from '../../src/passes/steps/budget.ts'
 import { type Funds, watchFunds } from '../../src/passes/steps/funds.ts'
 import { startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { beWellFor } from '../support/in-world.ts'
@@ -293,41 +291,6 @@ test('T9: low funds are reported once, and once more only after they sufficed fo
     ['distributor', '3'],
   ])
   assert.ok(BigInt(String(low[0]?.event.data.neededWei)) > 3n)
-})
-
-test('a budget that runs low or is spent is reported once, and once more when it is so again', async () => {
-  await deliver()
-  const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
-  const look = async (nodes: bigint, spent: 'nodes' | null) => {
-    await world.act(0, 'setMinter', [world.at(1), nodes, 1_000n])
-    await world.pool`DELETE FROM passes WHERE name = 'budget'`
-    const { number } = await world.chain.block()
-    await watchBudget(world.ctx, { ...cursor, number: Number(number) }, spent)
-  }
-  await look(1_000n, null)
-  await look(0n, null)
-  await look(0n, 'nodes')
-  await look(0n, 'nodes')
-  await look(1_000n, null)
-  await look(0n, null)
-  await look(2n ** 32n - 1n, null)
-  await allDelivered()
-  const told = receiver.received.map(({ event }) => event).filter(({ type }) => type.startsWith('budget.'))
-  assert.deepEqual(told.map(({ type }) => type).sort(), ['budget.low', 'budget.low', 'budget.spent'])
-  const spent = told.find(({ type }) => type === 'budget.spent')
-  assert.deepEqual([spent?.data.spent, spent?.data.nodes, spent?.data.cohorts], ['nodes', 0, 1_000])
-})
-
-test('drift is reported with its differences', async () => {
-  await deliver()
-  await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei + 1 WHERE node_id = 1`
-  await world.chain.mine()
-  await world.payments()
-  await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei - 1 WHERE node_id = 1`
-  await allDelivered()
-  const drift = receiver.received.find(({ event }) => event.type === 'drift.found')
-  assert.ok(drift)
-  assert.equal(drift.event.data.count, (drift.event.data.drifts as unknown[]).length)
 })
 
 test('old events are forgotten, however many there are; younger ones stay', async () => {

@@ -1,13 +1,13 @@
 // The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the result is the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inTransaction, jsonRows, type Pool } from '../../../src/db/core/sql.ts'
+import { inTransaction, jsonRows } from '../../../src/db/core/sql.ts'
 import { insertFirstWallet } from '../../../src/db/sale/payment-wallets.ts'
 import { noteGuard } from '../../../src/db/sends/guard.ts'
 import { wei } from '../../../src/domain/units.ts'
 import { checkInvariants } from '../../support/invariants.ts'
 import { openDatabase } from '../../support/postgres.ts'
-import { ETHER, enterTerms, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from '../../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from '../../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
@@ -88,46 +88,6 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
         sql.unsafe(`SELECT row_to_json(t)::text AS row FROM (SELECT ${columns} FROM ${table}) t ORDER BY 1`)
       assert.deepEqual([...(await rows(pool))], [...(await rows(world.pool))], `${table} is as it was`)
     }
-  } finally {
-    await world.close()
-  }
-})
-
-test('a ledger started without a backup pays earlier turns by the first terms that it gets', async () => {
-  const world = await startWorld()
-  await using first = await openDatabase(5)
-  await using second = await openDatabase(5)
-  const [pool, richer] = [first.pool, second.pool]
-  const terms = (of: Pool) => of`
-    SELECT amount_wei BETWEEN min_wei AND max_wei AS fits, seed IS NOT NULL AS seeded, payout_bps AS bps
-    FROM (
-      SELECT due, amount_wei, min_wei, max_wei, seed, payout_bps FROM turns WHERE turns = 1
-      UNION ALL SELECT due, amount_wei, min_wei, max_wei, seed, payout_bps FROM single_turns) single
-    ORDER BY due`
-  try {
-    await world.settle()
-    await world.pay(5, BASIC)
-    await world.settle()
-    await world.chain.increaseTime(INTERVAL_SEC)
-    await world.rest()
-    // The ledger is lost, and no service runs while two more turns fall due.
-    await world.chain.mine(2, INTERVAL_SEC)
-    await enterTerms(pool, world.chain, world.token)
-    const fresh = world.instance({ pool, directUrl: first.url })
-    const sent = await fresh.credit()
-    assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount], [null, 2, 1])
-    await world.chain.mine()
-    assert.equal((await fresh.credit()).reason, 'nothingDue')
-    assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
-
-    // With other rates, it does not claim that these paid turns from before its start.
-    await enterTerms(richer, world.chain, world.token)
-    await richer`UPDATE tiers SET payout_bps = 2 * payout_bps`
-    await world.instance({ pool: richer, directUrl: second.url }).payments()
-    assert.deepEqual(
-      [...(await terms(richer))],
-      [true, null, null].map((fits) => ({ fits, seeded: true, bps: null })),
-    )
   } finally {
     await world.close()
   }

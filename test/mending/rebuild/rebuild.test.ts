@@ -2,18 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../../src/boot/app.ts'
-import { inTransaction, type Pool } from '../../../src/db/core/sql.ts'
+import type { Pool } from '../../../src/db/core/sql.ts'
 import { readState, writeState } from '../../../src/db/core/state.ts'
 import { allowWallet, denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { readTrends } from '../../../src/db/reads/trends.ts'
-import { insertFirstWallet } from '../../../src/db/sale/payment-wallets.ts'
-import { addEndpoint } from '../../../src/db/webhooks.ts'
 import { type Rebuilt, rebuild } from '../../../src/mending/rebuild/rebuild.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
-import { cancelWallet, changeWallet, closeBooks } from '../../../src/operator/acts/payment-wallets.ts'
+import { cancelWallet, changeWallet } from '../../../src/operator/acts/payment-wallets.ts'
 import { payInside, putForwarder } from '../../support/forwarder.ts'
 import { openDatabase } from '../../support/postgres.ts'
-import { ETHER, enterTerms, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -114,27 +112,6 @@ test('a rebuilt ledger equals the old one with the operator’s decisions, and l
   }
 })
 
-test('in a rebuilt ledger the operator decides on an accepted payment that was not minted', async () => {
-  const world = await startWorld()
-  try {
-    const paid = await world.pay(5, BASIC)
-    await world.chain.mine()
-    await world.payments()
-    assert.equal((await paymentOf(world, paid))?.state, 'accepted')
-    await rebuilt(world, async ({ comparison, block, waiting }, pool) => {
-      assert.deepEqual([comparison?.differences, comparison?.decidedAnew, waiting], [[], 1, 1])
-      // The rebuild's own pass held it, because a rebuild does not carry over a pass's earlier verdict.
-      const stands = await pool`
-        SELECT p.state, p.reason, v.verdict, v.evidence ->> 'rule' AS rule, v.decided_by AS by, r.recheck_up_to AS upto
-        FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id, ledger_state r`
-      const held = { state: 'held', reason: 'recheck', verdict: 'held', rule: 'recheck', by: 'pass', upto: block }
-      assert.deepEqual([...stands], [held])
-    })
-  } finally {
-    await world.close()
-  }
-})
-
 test('a rebuild takes over the final state of changes that the operator makes meanwhile', async () => {
   const world = await startWorld()
   const { pool } = world
@@ -175,60 +152,6 @@ const change = async (world: Pick<World, 'ctx' | 'pool'>, input: object) => {
   return done
 }
 
-test('a rebuild keeps a wallet’s change with its grace, closed books, terms and endpoints', async () => {
-  const world = await startWorld()
-  try {
-    await pastOf(world)
-    // Before its entry: no payment.
-    await world.pay(9, 5n, world.at(12))
-    await world.chain.mine()
-    await world.payments()
-    const { fromTime, graceUntil } = await change(world, { address: world.at(12) })
-    await world.pay(6, BASIC, world.at(12))
-    await world.chain.mine(64)
-    await world.chain.setNextTime(fromTime + 1)
-    await world.chain.mine()
-    await world.payments()
-    const inGrace = await world.pay(5, BASIC)
-    await world.chain.mine()
-    await world.chain.setNextTime((graceUntil ?? 0) + 1)
-    const late = await world.pay(8, BASIC)
-    await world.chain.mine()
-    await payInside(world, 78n)
-    await world.rest()
-    await world.payments()
-    const closed = await closeBooks(operatorDeps(world.ctx, world.pool), ADA, { address: world.at(3) })
-    assert.ok(!isOperatorRefusal(closed), JSON.stringify(closed))
-    await world.pay(9, BASIC)
-    await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
-    await addEndpoint(world.pool, { url: 'https://books.example/hook', secrets: ['whsec_a', 'whsec_b'] }, 'ada')
-    await world.rest()
-    assert.equal((await paymentOf(world, inGrace))?.state, 'minted')
-    assert.equal((await paymentOf(world, late))?.reason, 'oldWallet')
-    await rebuilt(world, async ({ comparison }, pool) => {
-      assert.deepEqual(comparison?.differences, [])
-      const kept = async (sql: Pool, table: string, columns: string) =>
-        (
-          await sql.unsafe(`SELECT row_to_json(t)::text AS row FROM (SELECT ${columns} FROM ${table} ORDER BY 1) t`)
-        ).map(({ row }) => row)
-      for (const [table, columns] of Object.entries({
-        payment_wallets: '*',
-        webhook_endpoints: 'endpoint, url, secrets, active, added_at, added_by',
-        credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
-      })) {
-        const rows = await kept(world.pool, table, columns)
-        assert.ok(rows.length > 0)
-        assert.deepEqual(await kept(pool, table, columns), rows, table)
-      }
-      // The rebuilt ledger accepts the next change.
-      await change({ ctx: world.instance({ pool }).ctx, pool }, { address: world.at(13), stolen: true })
-      assert.equal((await pool`SELECT FROM payment_wallets`).count, 3)
-    })
-  } finally {
-    await world.close()
-  }
-})
-
 test('a rebuild follows a wallet that is entered meanwhile from its first block, unless undone', async () => {
   const world = await startWorld()
   try {
@@ -255,45 +178,6 @@ test('a rebuild follows a wallet that is entered meanwhile from its first block,
       assert.equal((await pool`SELECT FROM wallet_books`).count, 2)
     }
     await rebuilt(world, check, chain)
-  } finally {
-    await world.close()
-  }
-})
-
-test('a stopped rebuild resumes, and one without a ledger to copy from leaves nothing to mint', async () => {
-  const world = await startWorld()
-  await using database = await openDatabase(5)
-  const { pool } = database
-  await pastOf(world)
-  // Longer than one step of a rebuild.
-  await world.chain.mine(250)
-  await world.payments()
-  const { chain } = world.ctx
-  let left = 1
-  const cut: typeof chain.observe = (...range) =>
-    left-- > 0 ? chain.observe(...range) : Promise.reject(new Error('cut'))
-  const on = (parts: Partial<typeof world.ctx>) => world.instance({ pool, directUrl: database.url, ...parts }).ctx
-  await assert.rejects(
-    rebuild(on({ chain: { ...chain, observe: cut } }), world.pool, () => {}),
-    /cut/,
-  )
-  const [stopped] = await pool`SELECT block_number FROM cursors`
-  assert.ok(stopped?.block_number > 0)
-  const { comparison } = await rebuild(on({}), world.pool, () => {})
-  assert.deepEqual(comparison?.differences, [])
-  await using empty = await openDatabase(5)
-  const { pool: bare } = empty
-  try {
-    const instance = world.instance({ pool: bare, directUrl: empty.url })
-    await inTransaction(bare, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
-    const outcome = await rebuild(instance.ctx, null, () => {})
-    assert.equal(outcome.comparison, null)
-    assert.equal((await bare`SELECT FROM payments WHERE state IN ('accepted', 'minting')`).length, 0)
-    const minted = await bare`SELECT tier_id FROM payments WHERE state = 'minted'`
-    assert.deepEqual([...minted], [{ tier_id: null }], 'the chain’s word is taken though the tiers are not entered yet')
-    await enterTerms(bare, world.chain, world.token)
-    await instance.payments()
-    assert.equal((await bare`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`).length, 0, 'held')
   } finally {
     await world.close()
   }

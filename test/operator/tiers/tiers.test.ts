@@ -111,39 +111,6 @@ describe('a tier', () => {
     assert.equal(ended.json.changed, true, 'it ends the grace that was left')
   })
 
-  it('is judged by its own grace and time for a holding, under any instance’s settings', async () => {
-    const odd = world.instance({ rules: { ...world.ctx.rules, priceGraceSec: 120, holdingRetrySec: 0 } })
-    const asked = { holdingWei: '5', holdingToken: world.token, holdingRetrySec: 7_200 }
-    const price = PRICE + 13n
-    const entered = await desk.post('tiers', {
-      ...gold,
-      ...asked,
-      tierId: 'own',
-      label: 'Own',
-      priceWei: price.toString(),
-    })
-    assert.deepEqual([entered.json.tier.holdingRetrySec, entered.json.tier.graceSec], [7_200, 300])
-    const next = await desk.post('tiers/own', { holdingWei: '0', priceWei: (price + 2n).toString() })
-    assert.equal(next.json.tier.holdingRetrySec, 7_200)
-    await world.chain.mine(1, 200)
-    const current = await world.pay(12, price + 2n)
-    await world.chain.mine()
-    // In its own grace of 300 s, and retried for its own two hours.
-    const unreadable = await world.pay(13, price)
-    await world.chain.mine()
-    const { chain } = world.ctx
-    const blind = world.instance({ ...odd.ctx, chain: { ...chain, holding: async () => null } })
-    await blind.payments()
-    assert.deepEqual([await told(current), await told(unreadable)], ['accepted own', 'seen null'])
-  })
-
-  it('keeps its own grace beside any grace of another tier', async () => {
-    const slower = { ...gold, tierId: 'slower', label: 'Slower', priceWei: (PRICE + 17n).toString(), graceSec: 700 }
-    assert.equal((await desk.post('tiers', slower)).json.tier.graceSec, 700)
-    assert.equal((await desk.post('tiers/hasty', { onSale: true })).json.tier.graceSec, 300)
-    assert.equal((await desk.post('tiers/slower', { label: 'Slow' })).json.tier.graceSec, 700)
-  })
-
   it('that waits to be entered applies from the block after its entry, not its request', async () => {
     let asked: ReturnType<typeof desk.post> | undefined
     await world.pool.begin(async (sql) => {
@@ -156,11 +123,6 @@ describe('a tier', () => {
     const { tier } = (await asked)?.json ?? {}
     const head = await world.chain.block()
     assert.deepEqual([tier.fromBlock, tier.fromTime], [Number(head.number) + 1, Number(head.timestamp) + 1])
-  })
-
-  it('entered as it is already gets no new version', async () => {
-    const same = await desk.post('tiers/gold', { label: 'Gold', priceWei: (PRICE * 2n).toString() })
-    assert.deepEqual([same.json.changed, same.json.tier.version], [false, 3])
   })
 
   it('that requires a token needs one that the chain can read', async () => {
@@ -279,60 +241,12 @@ describe('the bounds of a tier', () => {
     assert.equal((await desk.service.get('/api/deploy-quote?tier=capped')).status, 503)
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=capped`)).json
     assert.deepEqual(checks[1], { check: 'supply', passes: false, limit: 1, sold: 1, reserved: 0 })
-    assert.equal((await desk.post('tiers/capped', { supply: 1, reason: 'as the contract' })).status, 200)
+    const asContract = { supply: 1, reason: 'as the contract' }
+    const { notes } = (await desk.post('tiers/capped', { ...asContract, dryRun: true })).json
+    assert.match(notes.join(' '), /supply 10 -> 1 .*owner cap-tier capped --most 1/)
+    assert.equal((await desk.post('tiers/capped', asContract)).status, 200)
     assert.equal(await looked('owner.cap'), undefined)
     assert.equal((await looked('owner.supply'))?.verdict, 'ok', 'a tier that is sold out asks for nothing')
-  })
-
-  it('a release that returns takes a place only if one is left', async () => {
-    const priceWei = PRICE + 23n
-    await desk.post('tiers', { ...rare, tierId: 'few', priceWei: priceWei.toString(), supply: 1 })
-    await world.settle()
-    const noMint = world.instance({ minter: null })
-    const pay = async (from: number) => {
-      const txHash = await world.pay(from, priceWei)
-      await world.chain.mine()
-      await noMint.payments()
-      return txHash
-    }
-    const first = await pay(5)
-    const second = await pay(6)
-    assert.deepEqual([await told(first), await told(second)], ['accepted few', 'held soldOut'])
-    await desk.post('tiers/few', { supply: 2 })
-    await world.chain.mine()
-    await noMint.payments()
-    const preview = (await desk.post('tiers/few', { supply: 1, dryRun: true })).json
-    assert.match(preview.notes.join(' '), /supply 2 -> 1 .*owner cap-tier few --most 1/)
-    assert.equal((await desk.post(`payments/${second}/release`, {})).status, 200)
-    const raw = await world.raw(second)
-    const { blockNumber } =
-      (await world.pool`SELECT block_number AS "blockNumber" FROM payments WHERE tx_hash = ${second}`)[0] ?? {}
-    const { number, timestamp } = await world.chain.block()
-    await world.chain.reorg(Number(number) - Number(blockNumber) + 1)
-    // The blocks in their place are older, and the higher supply holds by time.
-    await world.chain.setNextTime(Number(timestamp) + 1)
-    await world.chain.mine()
-    await noMint.payments()
-    assert.equal(await told(second), 'orphaned few')
-    const third = await pay(7)
-    assert.equal(await told(third), 'accepted few')
-    await world.chain.rpc('eth_sendRawTransaction', [raw])
-    await world.chain.mine()
-    await noMint.payments()
-    assert.equal(await told(second), 'held soldOut', 'its place is another’s by now')
-    assert.equal((await desk.post(`payments/${third}/refund/prepare`, {})).status, 200)
-    await noMint.payments()
-    assert.equal(await told(second), 'accepted few', 'a place came free')
-    const cancelled = await desk.post(`payments/${third}/refund/cancel`, {})
-    assert.equal(cancelled.json.status, 'seen', cancelled.text)
-    await noMint.payments()
-    assert.equal(await told(third), 'held soldOut', 'a refund that is prepared gives the place up')
-    await desk.post(`payments/${second}/refund/prepare`, {})
-    assert.equal(await told(await pay(8)), 'accepted few', 'once prepared, it takes no place by itself')
-    const again = await desk.post(`payments/${second}/refund/cancel`, {})
-    assert.deepEqual([again.json.status, again.json.reason], ['held', 'soldOut'])
-    await noMint.payments()
-    assert.equal(await told(second), 'held soldOut')
   })
 
   it('nothing is sold before it opens', async () => {

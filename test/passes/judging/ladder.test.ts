@@ -65,22 +65,3 @@ test('a step that opens late sells to payers since its block, and to no others',
   assert.equal(await statesOf(world), 'daaaaahhh')
   await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
 })
-
-for (const [fate, expected] of [
-  ['agreed', 'aaa'],
-  ['failed', 'iah'],
-] as const)
-  test(`while undecided payments may take the last places, a step waits, until they are ${fate}`, async () => {
-    await enterPayments(
-      world,
-      [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
-    )
-    await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
-    const { chain } = world.ctx
-    await judgePages(world, 500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
-    assert.equal(await statesOf(world), 'sas')
-    await world.pool`TRUNCATE payment_retries`
-    await world.pool`UPDATE payments SET proof = 'agreed', succeeded = ${fate === 'agreed'} WHERE tx_index = 0`
-    await judgePages(world, 500)
-    assert.equal(await statesOf(world), expected)
-  })

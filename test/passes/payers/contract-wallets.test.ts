@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { pad } from 'viem/utils'
-import { denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { proveWallet } from '../../../src/db/payments/payers.ts'
-import { allowContract, insertMode } from '../../../src/db/sale/contract-wallets.ts'
+import { insertMode } from '../../../src/db/sale/contract-wallets.ts'
 import { KNOWN_IMPLEMENTATIONS } from '../../../src/domain/payers/known-wallets.ts'
 import type { ContractWalletMode, PayerCode } from '../../../src/domain/payers/payer.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -137,15 +136,6 @@ test('T36: a sender by one provider’s word waits in every mode until it is tru
   await enter('hold')
 })
 
-test('a waiting payment is not read and judged again and again', async () => {
-  const txHash = await paidBy(await contract())
-  await pass()
-  asked = []
-  await pass(4)
-  assert.deepEqual(asked, [])
-  assert.equal((await evidenceOf(txHash)).length, 1)
-})
-
 test('T40: a change to proven sells to a waiting known wallet, and to no other code or none', async () => {
   const payers = [await knownWallet(), await knownWallet(`0x${'ee'.repeat(20)}` as Address), await contract('0x')]
   const paid = await Promise.all([paidBy(payers[0] as Address)])
@@ -172,29 +162,6 @@ test('in the mode proven, signing in after paying buys one’s own payments only
   assert.deepEqual(standings, ['minted', 'minted', 'held contractWallet'])
 })
 
-test('in the mode proven a contract buys that the operator allows, unless it is on the deny list', async () => {
-  const [allowed, denied] = [await contract(), await contract()]
-  const paid = [await paidBy(allowed), await paidBy(denied)]
-  const note = { label: 'a fund', reason: 'a letter', addedBy: 'test' }
-  await denyWallet(world.pool, { address: denied, ...note })
-  for (const address of [allowed, denied]) await allowContract(world.pool, { address, ...note })
-  await pass()
-  const standings = await Promise.all(paid.map((hash) => standingOf(world, hash)))
-  assert.deepEqual(standings, ['minted', 'held senderDenied'])
-})
-
-test('a stricter mode holds later payments, and leaves earlier ones unchanged', async () => {
-  await enter('all')
-  const before_ = await paidBy(await contract())
-  await enter('hold')
-  const later = await paidBy(await contract())
-  await pass()
-  assert.deepEqual(
-    [await standingOf(world, before_), await standingOf(world, later)],
-    ['minted', 'held contractWallet'],
-  )
-})
-
 test('a contract’s payment that is being refunded is not judged, even if that begins mid-run', async () => {
   const paid = await paidBy(await contract())
   await pass()
@@ -216,17 +183,4 @@ test('a contract’s payment that is being refunded is not judged, even if that 
   const [run] = await world.pool`SELECT error FROM passes WHERE name = 'payments'`
   assert.equal(run?.error, null, 'nothing was tried that failed')
   await enter('hold')
-})
-
-test('in another block a sender is read again', async () => {
-  const payer = await contract()
-  const paid = await paidBy(payer)
-  await pass()
-  const [{ id } = assert.fail('no payment')] = await world.pool<{ id: number }[]>`
-    SELECT id FROM payments WHERE tx_hash = ${paid}`
-  await world.pool`UPDATE payer_codes SET block_hash = ${`0x${'9'.repeat(64)}`} WHERE payment_id = ${id}`
-  asked = []
-  await enter('all')
-  await pass()
-  assert.deepEqual([asked, await standingOf(world, paid)], [[payer], 'minted'])
 })

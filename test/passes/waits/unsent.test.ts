@@ -7,7 +7,7 @@ import { addEndpoint } from '../../../src/db/webhooks.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../../chain/false-provider.ts'
 import { runHere, worldEnv } from '../../support/cli.ts'
 import { beWellFor } from '../../support/in-world.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../../support/world.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../../support/world.ts'
 import { SECRET } from '../../webhooks/receiver.ts'
 
 const BASIC = ETHER / 100n
@@ -79,33 +79,4 @@ test('T46: a mint that reverts by the only provider’s word waits, with one rep
     (await events()).map(({ type }) => type),
     ['passes.waiting', 'passes.resumed'],
   )
-})
-
-test('a refusal that has an event is not reported twice', async () => {
-  await world.pay(6, BASIC)
-  await world.chain.mine()
-  const capped = world.instance({ rules: { feeCapWei: 1n } })
-  for (let run = 0; run < 4; run++) {
-    await capped.payments()
-    await longAgo()
-  }
-  assert.deepEqual(await unsent(), [])
-  await world.settle()
-})
-
-test('a contract that is paused while a turn is due is reported until the turn is paid', async () => {
-  await world.chain.increaseTime(INTERVAL_SEC * 2)
-  await world.act(0, 'pause', [])
-  await world.payments()
-  for (let index = 0; index < 4; index++) {
-    await world.credit()
-    await longAgo()
-  }
-  const [one, ...more] = await unsent()
-  assert.deepEqual([one?.pass, more.length], ['credit', 0])
-  assert.match(one?.why ?? '', /paused/)
-  await world.act(0, 'unpause', [])
-  await world.payments()
-  await world.credit()
-  assert.deepEqual(await unsent(), [])
 })
