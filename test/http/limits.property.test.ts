@@ -27,7 +27,9 @@ test('every caller gets the answer of a plain count', () => {
         if (Math.floor(seconds / 60) !== window) counts.clear()
         window = Math.floor(seconds / 60)
         const key = JSON.stringify([bucket, client])
-        const count = (counts.get(key) ?? 0) + 1
+        const before = counts.get(key) ?? 0
+        assert.equal(limits.isSpent(bucket, limit, client), before >= limit)
+        const count = before + 1
         counts.set(key, count)
         const reset = window * 60 + 60
         assert.deepEqual(limits.take(bucket, limit, client), {

@@ -7,6 +7,7 @@ import { inTransaction } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import { readHealth } from '../../src/db/reads/public-api.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { type StoreResult, storeRange } from '../../src/follower/store.ts'
 import type { PassContext } from '../../src/ports/contexts.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
@@ -144,6 +145,9 @@ inWorld(
 
 inWorld('of two who store the first blocks in the same instant, one does', async (world) => {
   await world.chain.mine(4)
+  // The tiers have begun. Else the second would wait for the first block of theirs that the first one stores.
+  await world.payments()
+  assert.equal(await rewindTo(world.ctx, null, (await readCursor(world.pool)) ?? assert.fail()), true)
   const head = await height(world)
   const [long, short] = [
     await world.ctx.chain.observe(FIRST, head, null),

@@ -48,6 +48,7 @@ const drawn: fc.Arbitrary<model.Given> = fc.record({
   head: fc.constantFrom(0, 0, 0, 0, -1),
   settled: fc.constantFrom(null, null, NOW, NOW - 1, NOW - 1, 0),
   pending: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, pending),
+  unsent: fc.constantFrom(null, 'feeTooLow'),
 })
 
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
@@ -98,7 +99,10 @@ function rowsOf(given: model.Given): Rows {
     })),
     ledger_state: [{ paused: given.isPaused }],
     evidence_modes: [{ from_block: 0, mode: 'agreed', set_by: 'test' }],
-    troubles: given.isHalted ? [{ name: 'halted', value: JSON.stringify(halt) }] : [],
+    troubles: [
+      ...(given.isHalted ? [{ name: 'halted', value: JSON.stringify(halt) }] : []),
+      ...(given.unsent === null ? [] : [{ name: 'unsent credit', value: JSON.stringify(unsentOf(given.unsent)) }]),
+    ],
     credit_terms: [
       { ...terms, entered_at: at(1_000), entered_by: 'eve' },
       ...(given.offFrom === null ? [] : [{ ...terms, from_time: given.offFrom, payouts: false, entered_by: 'eve' }]),
@@ -113,6 +117,8 @@ function rowsOf(given: model.Given): Rows {
     })),
   }
 }
+
+const unsentOf = (why: string) => ({ pass: 'credit', why, runs: 2, since: '2020-01-01T00:00:00Z', lasts: false })
 
 function passOf(sql: Sql, given: model.Given) {
   const block = (number: number) => ({

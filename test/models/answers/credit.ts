@@ -1,5 +1,6 @@
 // What a credit pass answers when it sends no new round, as a second reading of docs/ARCHITECTURE.md (What a pass does, Rounds) and the words at
-// src/passes/outcomes.ts: why, the nodes that were due when it began, and the round that is pending.
+// src/passes/outcomes.ts: why, the nodes that were due when it began, and the round that is pending. A run forgets an earlier run's trouble once it has
+// looked and found nothing to send, or only what something else reports. A run that ends before it looks leaves the trouble as it is.
 
 export interface Cohort {
   nextDue: number
@@ -30,10 +31,12 @@ export interface Given {
   settled: number | null
   /** The round that no block has yet, with the turns of each cohort that it pays; null without one. */
   pending: { round: number; credits: { cohort: number; paid: number; wei: bigint }[] } | null
+  /** What an earlier run has put on record as unsent. */
+  unsent: string | null
 }
 
 const nothing = { distributionId: null, txHash: null, nodeCount: 0, totalWei: 0n, dueNodes: 0 }
-const uncounted = { ...nothing, nodeCount: null, totalWei: null, dueNodes: null, signer: null, unsent: null }
+const uncounted = { ...nothing, nodeCount: null, totalWei: null, dueNodes: null, signer: null }
 export interface Answer {
   ran: boolean
   reason: string | null
@@ -51,10 +54,10 @@ const WINDOW =
   'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" shows the transaction'
 
 /** Why due turns are not paid: none of the ledger's nodes here has both a payment or grant and a known seed. */
-function ofDue(due: Cohort[], { settled, offFrom }: Given): Pick<Answer, 'reason' | 'unsent'> {
+function ofDue(due: Cohort[], { settled, offFrom, unsent }: Given): Pick<Answer, 'reason' | 'unsent'> {
   // A round that another fork would take waits until its turns are settled.
   const payable = due.filter(({ nextDue }) => settled === null || nextDue <= settled)
-  if (payable.length === 0) return { reason: 'pending', unsent: null }
+  if (payable.length === 0) return { reason: 'pending', unsent }
   const isDelayed = payable.some(({ nextDue }) => offFrom !== null && nextDue >= offFrom)
   if (isDelayed) return { reason: 'pending', unsent: WINDOW }
   // Else all of their nodes have neither payment nor grant.
@@ -73,13 +76,13 @@ function ofPending(pending: NonNullable<Given['pending']>, cohorts: Cohort[], tx
 }
 
 export function answer(given: Given, txHash: string): Answer {
-  const { cohorts, now, pending } = given
-  if (given.isLocked) return { ...uncounted, ran: false, reason: null }
+  const { cohorts, now, pending, unsent } = given
+  if (given.isLocked) return { ...uncounted, ran: false, reason: null, unsent }
   // Without terms no cohort can be told to be odd.
   const due = cohorts.filter((one) => !(one.isOdd && given.hasTerms) && one.size > 0 && one.nextDue <= now)
   const dueNodes = due.reduce((sum, { size }) => sum + size, 0)
   const says = (more: Partial<Answer>): Answer => {
-    return { ...nothing, ran: true, reason: null, dueNodes, signer: null, unsent: null, ...more }
+    return { ...nothing, ran: true, reason: null, dueNodes, signer: null, unsent, ...more }
   }
   // With nothing due at a head that was just seen, no provider is asked again.
   const isAtRest = given.seenHead === 0 && due.length === 0
@@ -89,12 +92,12 @@ export function answer(given: Given, txHash: string): Answer {
   if (isQuiet && given.isPaused) return says({ reason: 'paused' })
   const signer = given.isDown ? 'signed' : null
   if (isQuiet) return says({ reason: 'nothingDue', signer })
-  if (given.isHalted) return { ...uncounted, ran: true, reason: 'paused' }
+  if (given.isHalted) return { ...uncounted, ran: true, reason: 'paused', unsent }
   if (isDisabled) return says({ reason: 'disabled' })
   if (given.head !== 0) return says({ reason: 'pending' })
   if (given.isPaused) return says({ reason: 'paused' })
   if (given.isContractPaused) return says({ reason: 'paused', unsent: due.length > 0 ? PAUSED : null })
   if (pending !== null) return says({ ...ofPending(pending, cohorts, txHash), signer })
-  if (due.length === 0) return says({ reason: 'nothingDue', signer })
+  if (due.length === 0) return says({ reason: 'nothingDue', signer, unsent: null })
   return says({ ...ofDue(due, given), signer })
 }

@@ -28,7 +28,8 @@ before(async () => {
 after(() => tables.close())
 
 const CURSOR = 10
-const BLOCKS = blocksAfter(null, 20, 0)
+/** Long after cohort 4 was opened, and its terms ended. */
+const BLOCKS = blocksAfter(null, 20, 0).map((one) => ({ ...one, time: one.time + 9_000 }))
 const [MINTER, FORMER, STRANGER, WALLET] = [account(0x51), account(0x52), account(0x53), account(0x61)]
 const ZERO = account(0)
 const OTHER = account(0x99)
@@ -51,6 +52,7 @@ const KINDS: [state: string, reason: string | null][] = [
   ['ignored', 'operator'],
   ['minted', null],
 ]
+const [OPENED_AT, HOUR_SEC] = [5_000, 3_600]
 const often = <T>(usual: T, ...others: T[]) => fc.constantFrom(usual, usual, usual, usual, ...others)
 const payment = fc.record({
   kind: fc.constantFrom(...KINDS),
@@ -61,7 +63,7 @@ const payment = fc.record({
   node: fc.constantFrom('none', 'none', 'before', 'range', 'range'),
   mintedTo: often<'payer' | 'other'>('payer', 'other'),
   isGivenAway: often(false, true),
-  cohort: fc.constantFrom(1, 1, 1, 2, 4),
+  cohort: fc.constantFrom(1, 1, 1, 2, 4, 4, 4),
   isExpelled: often(false, true),
   skip: often<number | null>(null, 1, 2, 3, 4, 5, 6),
   taken: often<'payer' | 'other' | null>(null, 'payer', 'other'),
@@ -80,6 +82,10 @@ const drawn = fc.record({
     { intervalSec: 60, firstDue: 6_001 },
   ),
   set: fc.subarray([1, 3, 4], { maxLength: 2 }),
+  /** How long before cohort 4 was opened the terms ended that have its interval; null: none ever had it. */
+  ended: fc.constantFrom(null, null, 0, 1, HOUR_SEC - 1, HOUR_SEC, HOUR_SEC + 1),
+  /** How long after that the first terms were entered. */
+  entered: fc.constantFrom(-3_000, -3_000, -1, 0, 1),
   isRestored: often(false, true),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
@@ -122,20 +128,30 @@ const SENDERS: [string, number][] = [
   [STRANGER, 1],
 ]
 
+function termsOf({ ended, entered }: Drawn): model.Terms[] {
+  const enteredAt = OPENED_AT + entered
+  if (ended === null) return [{ enteredAt, from: 0, intervalSec: 60, slotSec: 60 }]
+  return [
+    { enteredAt, from: 0, intervalSec: 61, slotSec: 1 },
+    { enteredAt: OPENED_AT + 100, from: OPENED_AT - ended, intervalSec: 60, slotSec: 60 },
+  ]
+}
+
 function worldOf(given: Drawn): model.World {
   const payments = given.payments.map(paymentOf)
   const nodes = given.payments.flatMap((one, n) => nodeOf(one, payments[n] as model.Payment))
   const cohort = (number: number, tier: number) => ({
-    ...{ cohort: number, tier, intervalSec: 60, firstDue: 6_000, hasInterval: true, hasPhase: true },
+    ...{ cohort: number, tier, intervalSec: 60, openedIntervalSec: 60, firstDue: 6_000, openedAt: OPENED_AT },
   })
   const { opened } = given
   const set = given.set.filter((number) => number !== 3 || opened)
   const others = opened
-    ? [{ ...cohort(3, 1), ...opened, hasInterval: opened.intervalSec === 60, hasPhase: opened.firstDue === 6_000 }]
+    ? [{ ...cohort(3, 1), ...opened, openedIntervalSec: opened.intervalSec, openedAt: (BLOCKS[11] as Block).time }]
     : []
-  const cohorts = [cohort(1, 1), cohort(2, 2), ...others, { ...cohort(4, 1), hasInterval: false }]
+  const cohorts = [cohort(1, 1), cohort(2, 2), ...others, { ...cohort(4, 1), openedIntervalSec: 61 }]
   return {
     ...{ payments, nodes, set, minter: MINTER, isRestored: given.isRestored, opened: opened ? [3] : [] },
+    terms: termsOf(given),
     cohorts: cohorts.map((one) => (set.includes(one.cohort) ? { ...one, intervalSec: 120 } : one)),
     intents: INTENTS.map((one) => ({ ...one })),
     asked: payments.flatMap(({ ref }, n) => (given.payments[n]?.wasAsked ? [ref] : [])),
@@ -179,16 +195,14 @@ function rowsOf(world: model.World, given: Drawn): Rows {
     payment_wallets: [{ id: 101, wallet: WALLET, from_block: 0, from_time: 0, watched_from: 0, entered_by: 'test' }],
     wallet_books: [{ wallet: WALLET }],
     tiers: [tierRow(1), tierRow(2)],
-    credit_terms: [
-      {
-        ...{ from_time: 0, payouts: true, min_wei: 1, max_wei: 1, interval_sec: 60, slot_sec: 60, entered_by: 'test' },
-        entered_at: at(500),
-      },
-    ],
+    credit_terms: world.terms.map(({ enteredAt, from, intervalSec, slotSec }) => ({
+      ...{ from_time: from, payouts: true, min_wei: 1, max_wei: 1, interval_sec: intervalSec, slot_sec: slotSec },
+      ...{ entered_by: 'test', entered_at: at(enteredAt) },
+    })),
     cohorts: [1, 2, 4].map((cohort) => ({
       ...{ cohort, tier_no: cohort === 2 ? 2 : 1, interval_sec: 60, next_due: 9_000, size: 9, ...inBlock(6) },
       // Others opened this one.
-      ...{ opened_interval_sec: cohort === 4 ? 61 : 60, first_due: 6_000, opened_at: 1_000 },
+      ...{ opened_interval_sec: cohort === 4 ? 61 : 60, first_due: 6_000, opened_at: OPENED_AT },
     })),
     outbox: world.intents.map(({ id, kind, sender, nonce }) => ({
       ...{ id, kind, sender, nonce, call: '{}', gas_limit: 1, valid_until: 9_999 },

@@ -4,7 +4,8 @@
 // Choices in what the documents leave open:
 // - A payment whose ref another node has is held and reported once. One that is already decided keeps its state, and is reported.
 // - A skip for a closed cohort or a spent budget changes nothing: the payment waits for the next mint.
-// - A cohort that the service did not open is odd until the contract's owner sets its interval.
+// - A cohort is odd if no terms explain it: neither its phase and its interval, nor its phase and an interval that the contract's owner has set. Terms
+//   explain what is opened up to an hour after they ended. A cohort from before the first terms were entered is not odd.
 // - After a restore it reports no transaction that the outbox lacks, and a judged payment without a tier may have been released in what was lost.
 
 export interface Payment {
@@ -34,10 +35,15 @@ export interface Cohort {
   cohort: number
   tier: number
   intervalSec: number
+  openedIntervalSec: number
   firstDue: number
-  /** Opened by the service: with the interval and the phase of its terms. */
-  hasInterval: boolean
-  hasPhase: boolean
+  openedAt: number
+}
+export interface Terms {
+  enteredAt: number
+  from: number
+  intervalSec: number
+  slotSec: number
 }
 export interface Intent {
   id: number
@@ -58,6 +64,8 @@ export interface World {
   payments: Payment[]
   nodes: Node[]
   cohorts: Cohort[]
+  /** Oldest first. */
+  terms: Terms[]
   intents: Intent[]
   /** The account that the service signs with now. */
   minter: string
@@ -123,8 +131,17 @@ function settleSends(world: World, { told }: Outcome): Intent[] {
   })
 }
 
-const isOdd = ({ set }: World, { cohort, hasInterval, hasPhase }: Cohort): boolean =>
-  !hasPhase || (!hasInterval && !set.includes(cohort))
+const HOUR_SEC = 3_600
+
+function isOdd({ set, terms }: World, { cohort, openedAt, openedIntervalSec, firstDue }: Cohort): boolean {
+  if (openedAt < Math.min(...terms.map(({ enteredAt }) => enteredAt))) return false
+  const explaining = terms.filter(({ from, intervalSec, slotSec }, n) => {
+    const end = terms[n + 1]?.from ?? Number.POSITIVE_INFINITY
+    const isInTime = from <= openedAt && openedAt < end + HOUR_SEC
+    return isInTime && firstDue % slotSec === 0 && (set.includes(cohort) || intervalSec === openedIntervalSec)
+  })
+  return explaining.length === 0
+}
 
 /** The refs that the range says something new about. */
 function refsOf({ nodes, payments, taken, set }: World): string[] {
