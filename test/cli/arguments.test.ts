@@ -37,7 +37,7 @@ describe('an unknown word is refused with exit code 2, and with the nearest one 
     ['payments list --status --json', /--status: needs a value/],
     ['payments list --limit 1 --limit 2', /--limit: was given twice/],
     ['payments refund 0x1', /--refund-tx-hash: is missing/],
-    ['tiers create x', /--price-wei: is missing[\s\S]*--label: is missing[\s\S]*--max-per-wallet: is missing/],
+    ['tiers create x', /--label: is missing[\s\S]*--price-wei: is missing[\s\S]*--max-per-wallet: is missing/],
     ['', /Usage: node-ledger <command>/],
     ['frobnicate --json', /There is no command/],
     ['payments --json', /payments show <payment>/],
