@@ -46,9 +46,6 @@ export function testPhone(opened: ConsoleUnderTest): void {
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
       assert.ok((overflow as number) <= 0, `${name} scrolls sideways by ${overflow}`)
-      const cut = await page.evaluate(`[...document.querySelectorAll('.table td > div')]
-        .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)`)
-      assert.deepEqual(cut, [], `${name}: cells that reach into the next`)
     }
     await go('Deny list')
     await page.getByRole('button', { name: 'Add a wallet…' }).click()
