@@ -155,6 +155,9 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     }
     await go('Payments wallet')
     await row(former).getByText('in force').waitFor()
+    const headings = () => page.getByRole('columnheader').allTextContents()
+    // Columns in which nothing stands are left out.
+    assert.deepEqual(await headings(), ['Wallet', 'State', 'From block', 'From time', 'Entered by', 'Entered'])
     await ask('Change the wallet', wallet(EMBED_PARTS.minter, wellKnown).address)
     await dialog().getByRole('alert').getByText('minter').waitFor()
     await dialog().getByLabel('The wallet', { exact: true }).fill(planned)
@@ -165,6 +168,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await dialog().getByText(`Buyers pay to ${planned} from block`).waitFor()
     await confirm('Done')
     await row(planned).getByText('planned').waitFor()
+    assert.equal((await headings()).at(-1), 'Actions')
     await axe()
     await row(planned).getByRole('button', { name: 'Cancel change…' }).click()
     await confirm('Cancel change')

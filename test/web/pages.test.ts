@@ -261,6 +261,12 @@ describe('the pages', { skip: noBrowser }, () => {
     const titles = await plot.locator('.bars title').allTextContents()
     const paid = titles.filter((title) => !title.endsWith(': 0 ETH'))
     assert.ok(paid.length > 0 && paid.length < titles.length, 'a day without a round has its place')
+    // Few bars stand at the right end, where the newest always is.
+    const end = await page.evaluate(
+      `document.querySelector('.chart .bars').getBoundingClientRect().right -
+        document.querySelector('.chart .bars g:last-child .slot').getBoundingClientRect().right`,
+    )
+    assert.ok(Math.abs(Number(end)) < 1, `the newest bar is ${end} px from the right end`)
     for (const title of paid) assert.match(title, /GMT\+5:45 = .+ UTC: [0-9.]+ ETH$/)
     await plot.getByLabel('24 hours').check()
     await page.getByText('No rounds in this period.').waitFor()

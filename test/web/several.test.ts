@@ -94,7 +94,10 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
       await allMinted(page, 3)
       await page.getByRole('heading', { level: 1, name: '3 nodes are yours' }).waitFor()
       assert.deepEqual(await violations(page), [])
+      // The button comes after the nodes, of which each has its check mark.
+      assert.deepEqual(await page.locator('.several > *:last-child').allTextContents(), ['See my nodes'])
       assert.deepEqual(await page.locator('.button.main').allTextContents(), ['See my nodes'])
+      assert.equal(await page.locator('.check').locator('visible=true').count(), 3)
       assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
     })
 

@@ -157,7 +157,9 @@ export function listSection<Route extends ListRoute>(
         <Shown reading={page} lines={4}>
           {(answer) => {
             const rows = (answer as unknown as Record<string, RowOf<Route>[]>)[name] ?? []
-            const table = { rows: reversed ? [...rows].reverse() : rows, keyOf, columns }
+            // A column without anything in it is left out.
+            const used = columns.filter(({ cell }) => rows.some((row) => cell(row) !== null))
+            const table = { rows: reversed ? [...rows].reverse() : rows, keyOf, columns: used }
             return (
               <div className="stack">
                 {note}

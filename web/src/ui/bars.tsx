@@ -17,7 +17,7 @@ const LEAST = 2
 
 interface BarsProps {
   bars: readonly Bar[]
-  /** Room for at least so many bars, so that few are not as wide as walls. They fill it from the left. */
+  /** Room for at least so many bars, so that few are not as wide as walls. They stand at its right end. */
   least?: number
   /** The value at full height. The highest bar's, if left out. */
   top?: number
@@ -34,7 +34,7 @@ export function Bars({ bars, least = 0, top }: BarsProps) {
     >
       {bars.map(({ key, value, title, tone }, index) => {
         const height = value ? Math.max(LEAST, (value / max) * HEIGHT) : 0
-        const x = index * WIDTH
+        const x = (Math.max(0, least - bars.length) + index) * WIDTH
         return (
           <g key={key} className={tone}>
             <title>{title}</title>

@@ -93,7 +93,7 @@ interface AxesProps {
   top: string
   /** Times below the bars, from the first to the last. */
   marks: readonly (Date | undefined)[]
-  /** Where the last bar ends, as a share of the width. */
+  /** How much of the width the bars take, from its right end. */
   share: number
   /** The time that a bar spans. */
   stepMs: number

@@ -24,6 +24,7 @@ export const Nodes = listSection('nodes/unpaid', {
   ),
   empty: <Empty title="No node waits for a grant." />,
   hides: ['ref'],
+  onlyWide: ['mintTxHash'],
   cells: {
     nodeId: ({ nodeId }) => <Link href={`/node/${nodeId}`}>Node {nodeId}</Link>,
     tierNo: ({ tierNo }) => <TierOf tierNo={tierNo} />,

@@ -14,7 +14,6 @@ import { NONE } from '../values.ts'
 
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due now',
-  unpaidNodes: 'the due groups have nodes that nobody paid for',
   outOfBounds: 'an amount is outside the distributor’s bounds on the contract',
   delayed: 'turns that are not owed wait until the contract’s owner sets a window',
   unknown: 'the payout or the seed of a due turn is unknown',
@@ -43,11 +42,13 @@ export function RoundsConsole() {
 }
 
 function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Shape<'Preview'> }) {
+  // The notice about groups without backing tells what this stop would.
+  const others = stops.filter((stop) => stop !== 'unpaidNodes')
   const turns = round.turns.map((turn) => ({ ...turn, isHeld: round.unbackedCohorts.includes(turn.cohort) }))
   return (
     <div className="stack">
       <dl className="tiles">
-        <Figure name="Due now" note={`at block ${blockNumber.toLocaleString()}`}>
+        <Figure name="To pay now" note={`at block ${blockNumber.toLocaleString()}`}>
           {round.nodeCount.toLocaleString()} nodes
         </Figure>
         <Figure name="Would pay">
@@ -75,8 +76,8 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           )}
         </Figure>
       </dl>
-      {stops.length > 0 && (
-        <p className="notice">No round now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+      {others.length > 0 && (
+        <p className="notice">No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
       )}
       {round.unbackedCohorts.length > 0 && (
         <p className="notice warn">

@@ -84,7 +84,7 @@ const SentTransactions = listSection('transactions', {
   // Both are of use only for what is stuck, which has its own table.
   hides: ['pendingSec', 'attempts'],
   leads: ['kind', 'status'],
-  onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
+  onlyWide: ['sender', 'nonce', 'blockNumber', 'gasUsed'],
   cells: {
     // Its state shows that it was displaced.
     kind: ({ kind }) => inWords(kind.replace(/ \(displaced\)$/, '')),

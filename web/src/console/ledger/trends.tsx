@@ -36,7 +36,7 @@ function Plots({ trends: { bins, by } }: { trends: Shape<'Trends'> }) {
     <>
       <dl className="tiles">
         {KINDS.filter(([, kind]) => kind === 'sold' || sumWei(bins, kind) > 0n).map(([name, kind]) => (
-          <Trend key={kind} bins={bins} name={name} kind={kind} isCourse={newest.length > 1} />
+          <Trend key={kind} bins={bins} name={name} kind={kind} isCourse={newest.length > 0} />
         ))}
       </dl>
       <p className="note">Payments count at the time of their block, in their present state.</p>
@@ -91,7 +91,7 @@ interface TrendProps {
   bins: readonly TrendBin[]
   name: string
   kind: Kind
-  /** True if there is more than one bar to show. */
+  /** True if there is a bar to show. */
   isCourse: boolean
 }
 

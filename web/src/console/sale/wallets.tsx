@@ -17,10 +17,11 @@ export const Wallets = listSection('payment-wallets', {
   ),
   empty: <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>,
   reversed: true,
-  decide: (wallet) => <Decide wallet={wallet} />,
+  cells: { stolen: ({ stolen }) => (stolen ? 'yes' : null), closedBlock: ({ closedBlock }) => closedBlock },
+  decide: actFor,
 })
 
-function Decide({ wallet: { wallet, state } }: { wallet: Shape<'PaymentsWallet'> }) {
+function actFor({ wallet, state }: Shape<'PaymentsWallet'>) {
   if (state === 'planned')
     return (
       <ActButton

@@ -24,15 +24,11 @@ export function Buy() {
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   const isSold = tier?.state === 'open' && !tier.soldOut
   const paidCount = search.getAll('tx').length
-  const paid = standing ?? fill(t.onTheirWay, { n: paidCount })
+  const paid = standing ?? (paidCount > 1 ? fill(t.onTheirWay, { n: paidCount }) : t.yourPayment)
   const offer = tier && (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   const heading = paidCount > 0 ? paid : (offer ?? t.title)
   return (
-    <Page
-      title={paidCount === 1 ? t.yourPayment : heading}
-      heading={heading}
-      lead={isSold && paidCount === 0 && t.lead}
-    >
+    <Page title={heading} heading={heading} lead={isSold && paidCount === 0 && t.lead}>
       <div className={tier ? 'selling' : undefined}>
         <Shown reading={tiers}>
           {(all) =>

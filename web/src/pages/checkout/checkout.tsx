@@ -113,17 +113,13 @@ function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
   const all = hashes.flatMap((hash) => states[hash] ?? ['seen'])
   const waiting = all.filter((state) => WAITING.includes(state)).length
   const minted = all.filter((state) => state === 'minted').length
-  const heading = waiting > 0 ? fill(t.onTheirWay, { n: waiting }) : minted > 0 ? fill(t.areYours, { n: minted }) : null
+  const counted = waiting > 0 ? fill(t.onTheirWay, { n: waiting }) : minted > 0 && fill(t.areYours, { n: minted })
   const isSeveral = hashes.length > 1
-  const otherwise = isSeveral ? t.yourPayments : t.yourPayment
-  useEffect(() => setHeading(heading ?? otherwise), [heading, otherwise, setHeading])
+  // The steps of a single payment have a heading of their own.
+  const heading = isSeveral ? counted || t.yourPayments : t.yourPayment
+  useEffect(() => setHeading(heading), [heading, setHeading])
   return (
     <div className={isSeveral ? 'stack several' : 'stack'}>
-      {isSeveral && waiting === 0 && minted > 0 && (
-        <Link href="/owner" className="button main wide">
-          {t.seeNodes}
-        </Link>
-      )}
       {hashes.map((txHash, index) => (
         <PaymentSteps
           key={txHash}
@@ -134,6 +130,11 @@ function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
           ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
         />
       ))}
+      {isSeveral && waiting === 0 && minted > 0 && (
+        <Link href="/owner" className="button main wide">
+          {t.seeNodes}
+        </Link>
+      )}
     </div>
   )
 }

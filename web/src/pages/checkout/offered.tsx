@@ -12,13 +12,14 @@ import { isOver, isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } fr
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. A tier that is over has no terms. */
+/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. A tier that is over has no terms, and one that is closed shows nothing. */
 export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
   const mostOf = useMostPerWallet()
+  if (tier.state === 'closed') return null
   return (
     <div className="thing">
       <TierPicture payoutBps={tier.payoutBps} />
-      {!isOver(tier) && <LastPaid tier={tier} />}
+      <LastPaid tier={tier} />
       {!isPaid && !isOver(tier) && (
         <Facts
           of={{

@@ -195,9 +195,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
           ? sentHash
             ? t.waiting
             : t.confirm
-          : isAll
-            ? t.submitAll
-            : fill(t.submit, { amount: ether(amountWei) })}
+          : fill(isAll ? t.submitAll : t.submit, { amount: ether(amountWei) })}
       </button>
       {act.isPending && !sentHash && !isProposed && <Waiting lines={1} />}
       {maySubmit && <ByHand withdrawal={withdrawal} />}

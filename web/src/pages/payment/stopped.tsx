@@ -103,8 +103,8 @@ const needsDecision = ({ reason, waitsForPlace }: Payment) =>
 function KeepPage({ txHash }: { txHash: string }) {
   const url = new URL(`/payment/${txHash}`, window.location.origin).href
   return (
-    <CopyButton text={url} what={t.theAddress} className="button">
-      {t.copyAddress}
+    <CopyButton text={url} what={t.theLink} className="button">
+      {t.copyLink}
     </CopyButton>
   )
 }
