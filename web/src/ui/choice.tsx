@@ -8,14 +8,12 @@ interface ChoiceProps<Option extends string> {
   value: Option
   choose: (option: Option) => void
   word: (option: Option) => string
-  /** True while it must not change. */
-  isInert?: boolean
 }
 
-export function Choice<Option extends string>({ legend, options, value, choose, word, isInert }: ChoiceProps<Option>) {
+export function Choice<Option extends string>({ legend, options, value, choose, word }: ChoiceProps<Option>) {
   const name = useId()
   return (
-    <fieldset className="switch" inert={isInert}>
+    <fieldset className="switch">
       <legend className="visually-hidden">{legend}</legend>
       {options.map((option) => (
         <label key={option}>

@@ -20,7 +20,7 @@ import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { Claim, PaymentSteps } from '../payment/claim.tsx'
-import { isPrompting, restOf, useIntent, writeIntent } from '../payment/intent.ts'
+import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { CameWith } from './came-with.tsx'
 import { usePreflight } from './can-buy.ts'
 import { Recipient, Total } from './offered.tsx'
@@ -204,7 +204,6 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
         {quantity > 1 && <p className="note">{fill(t.times, { n: quantity, amount: ether(quote.priceWei) })}</p>}
       </Total>
       <Choice
-        isInert={isPrompting(intent)}
         legend={t.howToPay}
         options={['wallet', 'hand']}
         value={byHand === null ? 'wallet' : 'hand'}
