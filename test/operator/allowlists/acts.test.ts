@@ -128,7 +128,7 @@ test('the client checks a proof by the root, and rejects any other allocation, l
   assert.equal(await verify({ ...true_, root: `0x${'00'.repeat(32)}` }), false)
   await desk.post('allowlists', { rows: csvOf(rows), label: 'five' })
   const ledger = createClient({ baseUrl: `http://127.0.0.1:${desk.service.port}` })
-  assert.deepEqual(await verifyAllowlisted(ledger, root as Hash, address), { matches: true, said: true_ })
+  assert.deepEqual(await verifyAllowlisted(ledger, root as Hash, address), { matches: true, reported: true_ })
 })
 
 test('the command accepts a file of many parts, and every proof is right', async () => {
