@@ -60,6 +60,7 @@ async function follow(
   { onState, signal, pollMs = 4_000, timeoutMs = 600_000 }: FollowOptions,
   choose: Chosen,
 ): Promise<FollowedPayment[]> {
+  const deadline = Date.now() + timeoutMs
   const stop = new AbortController()
   const call = { signal: signal ? AbortSignal.any([stop.signal, signal]) : stop.signal }
   const last: string[] = []
@@ -82,8 +83,11 @@ async function follow(
       const { claimed, waitMs } = await claim(ledger, txHash, call)
       const payments = claimed === undefined ? null : take(claimed)
       if (payments) return payments
+      const leftMs = deadline - Date.now()
+      if (leftMs <= 0) throw timeIsUp(txHash, last[0] ?? 'waiting')
       begin()
-      await sleep(Math.max(pollMs, waitMs), call.signal)
+      // A rate limit may ask for a wait beyond the deadline. Until then an event can still report the node.
+      await sleep(Math.min(Math.max(pollMs, waitMs), leftMs), call.signal)
     }
   }
   // Most payments that are followed again need no stream. If there is none, the claims poll often enough.
@@ -95,12 +99,8 @@ async function follow(
     }
     return never
   }
-  const late = async () => {
-    await sleep(timeoutMs, call.signal)
-    throw timeIsUp(txHash, last[0] ?? 'waiting')
-  }
   try {
-    const payments = await Promise.race([claims(), events().catch(() => never), late()])
+    const payments = await Promise.race([claims(), events().catch(() => never)])
     const only = signal ? { signal } : {}
     return await Promise.all(payments.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, only) })))
   } finally {

@@ -242,6 +242,20 @@ test('a rate limit that outlasts the deadline does not end the wait for an event
   assert.ok(Date.now() - startedAt >= 290)
 })
 
+test('a wait without a limit goes on, and one of no time still makes one claim', async () => {
+  apart = SILENT
+  const seen = { status: 200, body: { status: 'seen', nodeId: null, reason: null } }
+  const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
+  const states: string[] = []
+  const { payment } = await followPayment(told(seen, held), '0x01', {
+    ...{ pollMs: 5, timeoutMs: Number.POSITIVE_INFINITY },
+    onState: (state) => states.push(state),
+  })
+  assert.deepEqual([payment.reason, states], ['wrongAmount', ['seen', 'held']])
+  const once = await followPayment(told(held), '0x01', { timeoutMs: 0 })
+  assert.equal(once.payment.reason, 'wrongAmount')
+})
+
 test('a held payment has no node and a reason, and a timeout shows what to do', async () => {
   apart = SILENT
   const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
