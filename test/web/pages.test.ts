@@ -257,7 +257,7 @@ describe('the pages', { skip: noBrowser }, () => {
     const page = await browser.newPage({ timezoneId: 'Asia/Kathmandu' })
     await page.goto(at('/rounds'))
     const plot = page.locator('.chart')
-    await plot.getByText(/^2 rounds from .+ in all\. Each bar: 1 day\.$/).waitFor()
+    await plot.getByText(/^2 rounds from .+ in all\. A bar for every day\.$/).waitFor()
     const titles = await plot.locator('.bars title').allTextContents()
     const paid = titles.filter((title) => !title.endsWith(': 0 ETH'))
     assert.ok(paid.length > 0 && paid.length < titles.length, 'a day without a round has its place')

@@ -17,13 +17,29 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** The ranges that a plot offers, shortest first: how far each reaches back, and how wide a bar is. A range with `null` starts at the first point. */
+/** The ranges that a plot offers, shortest first: how far each reaches back. One with `null` starts at the first point. */
 export const RANGES = {
-  '1 hour': { backMs: HOUR_MS, binMs: 2 * MINUTE_MS },
-  '24 hours': { backMs: DAY_MS, binMs: HOUR_MS },
-  '30 days': { backMs: 30 * DAY_MS, binMs: DAY_MS },
-  all: { backMs: null, binMs: DAY_MS },
+  '1 hour': HOUR_MS,
+  '24 hours': DAY_MS,
+  '30 days': 30 * DAY_MS,
+  all: null,
 } as const
+
+/** How wide a bar may be. */
+const STEPS_MS = [
+  10_000,
+  30_000,
+  MINUTE_MS,
+  2 * MINUTE_MS,
+  5 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  6 * HOUR_MS,
+  DAY_MS,
+]
+/** A plot has at least so many bars, if narrower ones exist. */
+const BARS_LEAST = 20
 
 export type Range = keyof typeof RANGES
 
@@ -31,12 +47,12 @@ export type Range = keyof typeof RANGES
 export function rangeFor(points: readonly Point[], nowMs: number): Range {
   const first = points[0]?.at.getTime() ?? nowMs
   const names = Object.keys(RANGES) as Range[]
-  return names.find((name) => (RANGES[name].backMs ?? Number.POSITIVE_INFINITY) >= nowMs - first) ?? 'all'
+  return names.find((name) => (RANGES[name] ?? Number.POSITIVE_INFINITY) >= nowMs - first) ?? 'all'
 }
 
 /** The points of a range, oldest first. */
 export function pointsIn<P extends Point>(points: readonly P[], range: Range, nowMs: number): P[] {
-  const { backMs } = RANGES[range]
+  const backMs = RANGES[range]
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
@@ -47,21 +63,25 @@ export function roundTop(wei: bigint): bigint {
   return [1n, 2n, 5n, 10n].map((step) => step * power).find((top) => top >= wei) ?? wei
 }
 
-/** The bars of a range, from its start until now. `points` are the range's points. */
-export function binsOf(points: readonly Point[], range: Range, nowMs: number): Bin[] {
-  const { backMs, binMs } = RANGES[range]
-  const slotOf = (ms: number) => Math.floor(ms / binMs)
-  const first = slotOf(backMs === null ? (points[0]?.at.getTime() ?? nowMs) : nowMs - backMs)
+/**
+ * The bars of a range until now, and how much time each spans. They begin with the range, or with the first point if that is younger: the first hour
+ * of a ledger fills its plot. `points` are all points, oldest first.
+ */
+export function binsOf(points: readonly Point[], range: Range, nowMs: number): { stepMs: number; bins: Bin[] } {
+  const firstMs = Math.max(points[0]?.at.getTime() ?? nowMs, nowMs - (RANGES[range] ?? nowMs))
   // The chain's clock may be ahead of the browser's.
-  const last = slotOf(Math.max(nowMs, points.at(-1)?.at.getTime() ?? 0))
-  const bins = Array.from({ length: last - first + 1 }, (_, slot) => ({
-    from: new Date((first + slot) * binMs),
+  const lastMs = Math.max(nowMs, points.at(-1)?.at.getTime() ?? 0)
+  const stepMs = STEPS_MS.findLast((step) => step * BARS_LEAST <= lastMs - firstMs) ?? (STEPS_MS[0] as number)
+  const slotOf = (ms: number) => Math.floor(ms / stepMs)
+  const first = slotOf(firstMs)
+  const bins = Array.from({ length: slotOf(lastMs) - first + 1 }, (_, slot) => ({
+    from: new Date((first + slot) * stepMs),
     wei: 0n,
     count: 0,
   }))
-  for (const { at, wei } of points) {
+  for (const { at, wei } of pointsIn(points, range, nowMs)) {
     const bin = bins[slotOf(at.getTime()) - first]
     if (bin) [bin.wei, bin.count] = [bin.wei + wei, bin.count + 1]
   }
-  return bins
+  return { stepMs, bins }
 }

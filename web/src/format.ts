@@ -137,11 +137,12 @@ export const everyTime = (time: Date): string => [localTime(time), exactTime(tim
 const MARKS = {
   day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
   minute: new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }),
+  second: new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' }),
 }
 
-/** The label of a time below bars, in the browser's zone: the day if each bar is a day, else the time of day. */
+/** The label of a time below bars, in the browser's zone: the day, or the time of day as fine as a bar. */
 export const timeMark = (time: Date, stepMs: number): string =>
-  MARKS[stepMs < 86_400_000 ? 'minute' : 'day'].format(time)
+  MARKS[stepMs < 60_000 ? 'second' : stepMs < 86_400_000 ? 'minute' : 'day'].format(time)
 
 /** A span of whole seconds in its largest unit, for use after "every": "day", "6 hours". */
 export function everySpan(seconds: number): string {

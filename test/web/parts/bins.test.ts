@@ -13,8 +13,8 @@ const points = [
 ]
 
 test('amounts are grouped by the slots of a range, each once, with empty slots in place', () => {
-  const amounts = (range: keyof typeof RANGES, some = pointsIn(points, range, NOW_MS)) =>
-    binsOf(some, range, NOW_MS).map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
+  const amounts = (range: keyof typeof RANGES, some = points) =>
+    binsOf(some, range, NOW_MS).bins.map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
   const days = amounts('all')
   assert.equal(days.length, 31)
   assert.deepEqual(
@@ -27,11 +27,28 @@ test('amounts are grouped by the slots of a range, each once, with empty slots i
   )
   assert.deepEqual(amounts('24 hours').at(-2), ['2026-01-31T11:00:00.000Z', 8n, 1])
   assert.equal(amounts('24 hours').length, 25)
-  // A first hour with a round a few minutes apart has a bar for each.
-  const hour = [point('2026-01-31T11:30:00Z', 1n), point('2026-01-31T11:35:00Z', 2n)]
-  assert.equal(amounts('1 hour', hour).filter(([, wei]) => wei > 0n).length, 2)
   // The chain's clock is ahead.
-  assert.deepEqual(amounts('1 hour', [point('2026-01-31T12:03:00Z', 3n)]).at(-1)?.[1], 3n)
+  const ahead = amounts('1 hour', [point('2026-01-31T12:03:00Z', 3n)])
+  assert.deepEqual([ahead.length, ahead.at(-1)], [1, ['2026-01-31T12:03:00.000Z', 3n, 1]])
+})
+
+test('a young ledger fills its plot: the bars begin with its first point, and are narrower', () => {
+  const spans = [
+    point('2026-01-31T11:56:00Z', 1n),
+    point('2026-01-31T11:30:00Z', 2n),
+    point('2026-01-30T23:00:00Z', 3n),
+  ]
+    .flatMap((first) => (['1 hour', '24 hours', 'all'] as const).map((range) => binsOf([first], range, NOW_MS)))
+    .map(({ stepMs, bins }) => [stepMs / 1000, bins.length])
+  assert.deepEqual(spans, [
+    ...[1, 2, 3].map(() => [10, 25]),
+    ...[1, 2, 3].map(() => [60, 31]),
+    ...[
+      [120, 31],
+      [1800, 27],
+      [1800, 27],
+    ],
+  ])
 })
 
 test('a plot opens with the shortest range that holds all, and a range holds what is not older', () => {
@@ -46,7 +63,7 @@ test('a plot opens with the shortest range that holds all, and a range holds wha
   )
   assert.deepEqual(pointsIn(points, '24 hours', NOW_MS), points.slice(3))
   assert.deepEqual(pointsIn(points, 'all', NOW_MS), points)
-  assert.equal(RANGES.all.backMs, null)
+  assert.equal(RANGES.all, null)
 })
 
 test('the top of a scale is 1, 2 or 5 with zeros, and never below the highest bar', () => {

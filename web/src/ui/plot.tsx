@@ -1,7 +1,7 @@
 // A plot of amounts over time: a bar for each slot of a range, and the same in words.
 import { useMemo, useState } from 'react'
 import { type Bin, binsOf, type Point, pointsIn, RANGES, type Range, rangeFor, roundTop } from '../bins.ts'
-import { etherAsNumber, everyTime, shortEther, timeMark } from '../format.ts'
+import { etherAsNumber, everySpan, everyTime, shortEther, timeMark } from '../format.ts'
 import { rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { Bars } from './bars.tsx'
@@ -25,19 +25,14 @@ export function Plot({ points, what }: PlotProps) {
   const [openedAt] = useState(Date.now)
   const [range, choose] = useState<Range>(() => rangeFor(points, openedAt))
   const inRange = useMemo(() => pointsIn(points, range, openedAt), [points, range, openedAt])
-  // The plot begins with the first point, even if the range begins earlier.
-  const sinceMs = points[0]?.at.getTime() ?? 0
-  const bins = useMemo(
-    () => binsOf(inRange, range, openedAt).filter(({ from }) => from.getTime() + RANGES[range].binMs > sinceMs),
-    [inRange, range, openedAt, sinceMs],
-  )
+  const { stepMs, bins } = useMemo(() => binsOf(points, range, openedAt), [points, range, openedAt])
   const [first, last] = [inRange[0], inRange.at(-1)]
   const words = {
     n: inRange.length,
     total: <Amount wei={inRange.reduce((sum, { wei }) => sum + wei, 0n)} plain />,
     first: <Time at={first?.at ?? null} />,
     last: <Time at={last?.at ?? null} />,
-    bar: t.bars[range],
+    span: everySpan(stepMs / 1000),
   }
   return (
     <figure className="chart">
@@ -48,7 +43,7 @@ export function Plot({ points, what }: PlotProps) {
         choose={choose}
         word={(one) => t.ranges[one]}
       />
-      <Drawn bins={bins} range={range} />
+      <Drawn bins={bins} stepMs={stepMs} />
       <figcaption>{first ? rich(OF[what].some, words) : OF[what].none}</figcaption>
     </figure>
   )
@@ -58,8 +53,7 @@ const BARS_LEAST = 12
 /** Below fewer bars, two times would touch each other. */
 const MARKED_LEAST = 6
 
-function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
-  const { binMs } = RANGES[range]
+function Drawn({ bins, stepMs }: { bins: readonly Bin[]; stepMs: number }) {
   const top = roundTop(bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n))
   const [first, last] = [bins[0], bins.at(-1)]
   const marked =
@@ -73,7 +67,7 @@ function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
       top={`${shortEther(top)} ETH`}
       marks={marked.map((bin) => bin?.from)}
       share={Math.min(1, bins.length / BARS_LEAST)}
-      stepMs={binMs}
+      stepMs={stepMs}
     >
       <Bars
         least={BARS_LEAST}

@@ -68,19 +68,13 @@ export const ui = {
   chart: {
     range: 'Range',
     ranges: { '1 hour': 'Hour', '24 hours': '24 hours', '30 days': '30 days', all: 'All' },
-    bars: {
-      '1 hour': 'Each bar: 2 minutes.',
-      '24 hours': 'Each bar: 1 hour.',
-      '30 days': 'Each bar: 1 day.',
-      all: 'Each bar: 1 day.',
-    },
     ofRounds: {
-      one: '{n} round, {first}: {total}. {bar}',
-      other: '{n} rounds from {first} to {last}: {total} in all. {bar}',
+      one: '{n} round, {first}: {total}. A bar for every {span}.',
+      other: '{n} rounds from {first} to {last}: {total} in all. A bar for every {span}.',
     },
     ofCredits: {
-      one: '{n} credit, {first}: {total}. {bar}',
-      other: '{n} credits from {first} to {last}: {total} in all. {bar}',
+      one: '{n} credit, {first}: {total}. A bar for every {span}.',
+      other: '{n} credits from {first} to {last}: {total} in all. A bar for every {span}.',
     },
     noRounds: 'No rounds in this period.',
     noCredits: 'No credits in this period.',
