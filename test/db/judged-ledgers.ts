@@ -72,7 +72,7 @@ const drawnPayment = fc.record({
   wallet: fc.constantFrom(...WALLETS, account(1), account(1)),
   txIndex: fc.nat(2),
   succeeded: fc.constantFrom(true, true, true, true, true, false),
-  heldWei: fc.constantFrom(null, 4n, 5n, 9n, 10n),
+  heldWei: fc.constantFrom(null, null, null, 4n, 5n, 9n, 10n),
   isFull: fc.constantFrom(false, false, false, true),
   doubt: fc.constantFrom(null, null, null, 'none', 'none', 'none', ...DOUBTS),
   fails: fc.constantFrom(false, false, false, false, false, true),
@@ -101,11 +101,13 @@ export const drawn = fc.record({
   ),
   entries: fc.array(fc.tuple(fc.nat(2), fc.nat(2), fc.constantFrom(1, 1, 2)), { maxLength: 6 }),
   walletCap: fc.constantFrom(1, 2, 3, 9),
-  age: fc.constantFrom(0, 1, 599, 600, 601, 3_599, 3_600),
+  age: fc.constantFrom(0, 1, 599, 599, 600, 601, 3_599, 3_600),
   page: fc.constantFrom(1, 2, 3, 500),
   settled: fc.constantFrom(0, 0, 0, 1),
   /** Whether all come for one tier that asks for nothing else, which of the tiers that sell it is. */
   crowd: fc.constantFrom(null, null, 0, 1, 2),
+  /** Whether a crowd’s tier asks for a holding after all. */
+  asksHolding: fc.boolean(),
   /** So many places of each tier, if it is in short supply. */
   scarce: fc.tuple(fc.constantFrom(null, 1, 2, 3), fc.constantFrom(null, 1, 2), fc.constantFrom(null, null, 1)),
 })
@@ -129,10 +131,14 @@ function mayRead({ from }: Drawn['payments'][number], given: Drawn): boolean {
   return !hasFull && !isRaised
 }
 
+/** Whether a holding that cannot be read is all that this payment may wait for. */
+const waitsForHolding = (one: Drawn['payments'][number], given: Drawn) => one.heldWei === null && given.asksHolding
+
 function doubtOf(one: Drawn['payments'][number], given: Drawn): Payment['doubt'] {
   // Of an inner transfer two providers have told the trace.
   const { doubt, payer } = one
   if (payer !== null) return null
+  if (waitsForHolding(one, given)) return null
   if (doubt === 'none' && given.age >= 3_599) return null
   return mayRead(one, given) ? doubt : null
 }
@@ -197,7 +203,11 @@ function paymentsOf({ sale, payments }: History, given: Drawn): Payment[] {
     const inner = payerOf(drawnOne, given)
     const at = { block: block.number, time: block.time, ...inner }
     const doubt = doubtOf(drawnOne, given)
-    const doubts = { doubt, restsOnOne: doubt !== null && doubt !== 'none', fails: fails && isSale && !isFull }
+    const doubts = {
+      doubt,
+      restsOnOne: doubt !== null && doubt !== 'none',
+      fails: fails && !waitsForHolding(drawnOne, given) && isSale && !isFull,
+    }
     return [{ id: 1 + n, ...one, ...at, ...doubts, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
   })
 }
@@ -216,7 +226,10 @@ function walletsOf(given: Drawn, payments: Payment[]): Wallet[] {
 export function ledgerOf(given: Drawn): Ledger {
   const versions = given.history.sale.versions.map((one): Version => {
     const places = given.scarce[tierNo(one.tierId) - 1] ?? null
-    const open = given.crowd === null ? {} : { allowlist: null, holdingWei: 0n, maxPerWallet: 9 }
+    const open =
+      given.crowd === null
+        ? {}
+        : { allowlist: null, holdingWei: given.asksHolding ? one.holdingWei || 5n : 0n, maxPerWallet: 9 }
     return { ...one, ...open, opensAfter: null, supply: places ?? one.supply }
   })
   const history = { ...given.history, sale: { versions, openings: [] } }
@@ -225,7 +238,7 @@ export function ledgerOf(given: Drawn): Ledger {
   const lists = new Map(LISTS.map((list) => [list, new Map<string, number>()]))
   for (const [list, buyer, allocation] of given.entries)
     lists.get(LISTS[list] as string)?.set(BUYERS[buyer] as string, allocation)
-  // Nothing but places, caps and payers is in the way of a crowd.
+  // Nothing but places, caps, holdings and payers is in the way of a crowd.
   const isCrowd = given.crowd !== null
   const wallets = walletsOf(isCrowd ? { ...given, replaced: [] } : given, payments)
   const last = payments.map((one) => one.block).toSorted((a, b) => b - a)
