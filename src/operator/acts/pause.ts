@@ -74,7 +74,7 @@ export const clearHaltByHand = defineAct({
     return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { dryRun, cleared: halt }
   },
   says: ({ dryRun, cleared }) =>
-    dryRun ? AFTER_HALT[cleared.reason] : 'Cleared: the next passes look at the chain again.',
+    `${dryRun ? '' : 'Cleared: the next passes look at the chain again. '}${AFTER_HALT[cleared.reason]}`,
 })
 
 /** The next start may then run without the fork guard, if the contract sees other block hashes. */

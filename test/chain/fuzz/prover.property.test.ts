@@ -104,7 +104,7 @@ const BESIDE =
   'size:number totalDifficulty:number transactions:hashes uncles:hashes withdrawals:hashes author:20 sealFields:hashes l1BlockNumber:number ' +
   'sendCount:number sendRoot:32 milliTimestamp:number blockExtraData:bytes'
 
-test('a header of each form is proven, and each spoilt field is reported', async () => {
+test('a header of each form is proven, each spoilt field reported; an unknown one is no base fee', async () => {
   await played(1, async (dice) => {
     for (const name of FORM_NAMES) {
       const [first, added] = [objectBy(dice, formOfHeader(name)), formOfHeader(name).split(' ').length - 15]
@@ -113,6 +113,11 @@ test('a header of each form is proven, and each spoilt field is reported', async
       const fields = Object.fromEntries(last.map((field) => [field, first[field]]))
       const block = { ...fields, ...objectBy(dice, BESIDE), hash: headerHash(fields, name) }
       compareHeader(block)
+      const names = Object.keys(first)
+      const old = Object.fromEntries(
+        names.slice(0, names.indexOf('baseFeePerGas')).map((field) => [field, first[field]]),
+      )
+      compareHeader({ ...old, unknown: '0x7', hash: headerHash({ ...old, unknown: '0x7' }, name, ['unknown']) })
       for (const spoilt of withEachField(dice, block)) {
         compareHeader(spoilt)
         const unknown = { unknown: '0x1b2c3d', ['long'.repeat(1 + dice(60))]: '0x1b2c3e' }
