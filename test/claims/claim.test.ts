@@ -115,11 +115,22 @@ test('a claim is pending while its value may be in an unexplained residue', asyn
 test('simultaneous claims of one payment at several instances make one node', async () => {
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()
+  let asked = 0
+  const allAsked = Promise.withResolvers<void>()
+  const chain: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    // All ask here before any of them starts a pass.
+    async transaction(txHash) {
+      if (++asked === 8) allAsked.resolve()
+      await allAsked.promise
+      return world.ctx.chain.transaction(txHash)
+    },
+  }
   const claims = Array.from({ length: 4 }, () => {
-    const { ctx, payments } = world.instance()
-    return claimer(ctx, payments)
+    const { ctx, payments } = world.instance({ chain })
+    return claimer({ ...ctx, pollPolicy: { ...ctx.pollPolicy, readMs: HANGING_MS } }, payments)
   })
-  const outcomes = await Promise.all([...claims, ...claims, claim].map((one) => one(paid)))
+  const outcomes = await Promise.all([...claims, ...claims].map((one) => one(paid)))
   assert.deepEqual(new Set(outcomes.map((outcome) => outcome.kind)), new Set(['known']))
   await world.settle()
   assert.equal((await world.pool`SELECT FROM nodes WHERE ref = ${paid}`).length, 1)

@@ -14,7 +14,7 @@ import {
   UnreleasedLedgerError,
 } from '../../src/db/core/migrate.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { createEmptyDatabase, meetAt, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /** The migrations of a next release: this code's, and a made-up one. */
@@ -26,7 +26,7 @@ let database: TestDatabase
 let pool: Pool
 before(async () => {
   database = await createEmptyDatabase()
-  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  pool = connect(database.url, { max: 2, prepare: false, applicationName: 'test' })
   names = (await readMigrations()).map((migration) => migration.name)
   added = `${String(names.length + 1).padStart(4, '0')}_notes.sql`
   writeNext('CREATE TABLE notes (id bigint PRIMARY KEY); ALTER TABLE payments ADD COLUMN note text;')
@@ -36,6 +36,13 @@ after(async () => {
   await database.drop()
 })
 
+/** Applies what is missing of each of these, by instances that meet at the lock. */
+const start = (...folders: URL[]) =>
+  meetAt(
+    pool,
+    (sql) => sql`SELECT pg_advisory_xact_lock(7340001)`,
+    folders.map((folder) => () => migrate(database.url, folder)),
+  )
 const writeNext = (sql: string, name = added) => writeFileSync(new URL(name, next), sql)
 const tablesOf = async (sql: Pool) => {
   const rows = await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`
@@ -51,7 +58,7 @@ test('an empty database is not migrated, and no ledger', async () => {
 })
 
 test('instances that start together apply each migration once', async () => {
-  const applied = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)])
+  const applied = await start(MIGRATIONS, MIGRATIONS, MIGRATIONS)
   assert.deepEqual(applied.flat().sort(), names)
   assert.deepEqual([await isMigrated(pool), await isLedger(pool)], [true, true])
 })
@@ -69,7 +76,7 @@ test('a next migration that fails leaves nothing behind, and the ledger as it wa
 })
 
 test('one of several starting instances applies a new migration once, beside old code', async () => {
-  const applied = await Promise.all([migrate(database.url, next), migrate(database.url), migrate(database.url, next)])
+  const applied = await start(next, MIGRATIONS, next)
   assert.deepEqual(applied.flat(), [added])
   assert.ok((await tablesOf(pool)).includes('notes'))
 })

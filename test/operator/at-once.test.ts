@@ -15,7 +15,7 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/acts/books/statement.ts'
 import { actOf } from '../../src/operator/define-act.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { lockIsAwaited } from '../support/postgres.ts'
+import { meetAt } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -42,16 +42,9 @@ const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
  * one cannot have the row already.
  */
 async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T>): Promise<T> {
-  const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
-  let begun: Promise<T> | null = null
-  await inTransaction(world.pool, async (sql) => {
-    await lockPayers(sql, [world.at(from)], { wait: true })
-    begun = begin()
-    begun.catch(() => {})
-    await lockIsAwaited(world.pool)
-    assert.equal((await lockPayments(sql, [row?.id ?? 0])).length, 1)
-  })
-  return begun ?? assert.fail()
+  const [{ id } = assert.fail()] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
+  const wallet = (sql: Sql) => lockPayers(sql, [world.at(from)], { wait: true })
+  return await inOrder(wallet, (sql) => lockPayments(sql, [id]), begin)
 }
 
 for (const act of ['dismiss', 'release'] as const) {
@@ -79,14 +72,8 @@ test('the judge waits for who decides at the wallet, and does not hold the payme
 
 /** Takes `first`, lets `begin` run into it, then takes `second`. If `begin` holds that already, the two wait for each other, and one fails. */
 async function inOrder<T>(first: (sql: Sql) => Promise<unknown>, second: typeof first, begin: () => Promise<T>) {
-  const begun: Promise<T>[] = []
-  await inTransaction(world.pool, async (sql) => {
-    await first(sql)
-    begun.push(begin())
-    await Promise.race([lockIsAwaited(world.pool), begun[0]])
-    await second(sql)
-  })
-  return (await begun[0]) ?? assert.fail()
+  const [outcome] = await meetAt(world.pool, first, [begin], second)
+  return outcome
 }
 
 /** Two held payments of the wrong amount, in one block, with the payer's wallet of each. The first wallet comes first in everyone's order. */
@@ -191,14 +178,9 @@ test('of two simultaneous requests under one Idempotency-Key, one is done, the o
   await world.settle()
   const headers = { 'idempotency-key': 'at-once' }
   const ask = () => desk.post(`payments/${wrong}/dismiss`, {}, { headers })
-  const first: ReturnType<typeof ask>[] = []
-  await inTransaction(world.pool, async (sql) => {
-    await lockPayers(sql, [world.at(8)], { wait: true })
-    first.push(ask())
-    await lockIsAwaited(world.pool)
-    assert.equal((await ask()).status, 409)
-  })
-  assert.equal((await first[0])?.status, 200)
+  const wallet = (sql: Sql) => lockPayers(sql, [world.at(8)], { wait: true })
+  const [first] = await meetAt(world.pool, wallet, [ask], async () => assert.equal((await ask()).status, 409))
+  assert.equal(first.status, 200)
   assert.equal((await ask()).status, 200, 'answered as it was')
 })
 
@@ -208,14 +190,12 @@ test('a round waits for terms that are being entered, and is planned again', asy
   const rounds = async () => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).count
   const before = await rounds()
   const [terms = assert.fail()] = (await readCreditTerms(world.pool)).slice(-1)
-  let pass: Promise<unknown> = Promise.resolve()
-  await inTransaction(world.pool, async (sql) => {
-    await insertTerms(sql, { ...terms, fromTime: terms.fromTime + 1_000_000 }, 'ada')
-    pass = world.credit().catch((error: unknown) => error)
-    // A pass that does not wait has ended by then.
-    await Promise.race([lockIsAwaited(world.pool), pass])
-  })
-  assert.match(String(await pass), /terms were entered while a round was being signed/)
+  const [fault] = await meetAt(
+    world.pool,
+    (sql) => insertTerms(sql, { ...terms, fromTime: terms.fromTime + 1_000_000 }, 'ada'),
+    [() => world.credit().catch((error: unknown) => error)],
+  )
+  assert.match(String(fault), /terms were entered while a round was being signed/)
   assert.equal(await rounds(), before)
   await world.rest()
   assert.ok((await rounds()) > before)

@@ -6,12 +6,14 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import { checksum } from '../../src/chain/digest.ts'
+import type { Sql } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address } from '../../src/domain/units.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { sessionOf } from '../support/http.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
+import { meetAt } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
@@ -126,8 +128,8 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   await finalize()
   const file = async (more: object = {}) => (await desk.post('referrals/commissions/file', more)).json
   // Of two people who ask at the same time, one gets the file.
-  const both = await Promise.all([file(), file()])
-  const [first, other] = both.sort((a, b) => Number(a.safeBatch === null) - Number(b.safeBatch === null))
+  const codes = (sql: Sql) => sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
+  const [first, other] = await meetAt(world.pool, codes, [file, file])
   assert.equal(other.safeBatch, null)
   const firstTransfers = first.safeBatch.transactions as { to: string; value: string }[]
   assert.equal(first.safeBatch.meta.name, 'Commissions')

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { meetAt } from '../support/postgres.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -33,6 +34,16 @@ async function transfer(from: number, to: string, valueWei: bigint): Promise<Has
   await world.chain.mine()
   return txHash
 }
+/** Presses these in this order, before any of them has the payment. */
+const pressed = (txHash: Hash, acts: readonly string[], refundTxHash?: Hash) =>
+  meetAt(
+    world.pool,
+    (sql) => sql`SELECT FROM payments WHERE tx_hash = ${txHash} FOR UPDATE`,
+    acts.map((act) => () => {
+      const body = { release: { tierId: 'basic' }, refund: { refundTxHash } }[act]
+      return desk.post(`payments/${txHash}/${act}`, body)
+    }),
+  )
 
 describe('held payments', () => {
   it('are listed with their evidence, newest first, by state and reason, page by page', async () => {
@@ -118,13 +129,12 @@ describe('held payments', () => {
   })
 
   it('pressed twice together are decided once, and the other gets 409', async () => {
-    for (let i = 0; i < 3; i++) {
+    for (const acts of [
+      ['release', 'dismiss', 'dismiss'],
+      ['dismiss', 'release', 'dismiss'],
+    ]) {
       const txHash = await heldPayment(6, BASIC - 2n)
-      const answers = await Promise.all([
-        desk.post(`payments/${txHash}/release`, { tierId: 'basic' }),
-        desk.post(`payments/${txHash}/dismiss`),
-        desk.post(`payments/${txHash}/dismiss`),
-      ])
+      const answers = await pressed(txHash, acts)
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
       await world.settle()
       const { verdicts } = (await desk.get(`payments/${txHash}`)).json.payments[0]
@@ -133,16 +143,18 @@ describe('held payments', () => {
   })
 
   it('are refunded, with anything else pressed meanwhile, because the refund is on chain', async () => {
-    for (let i = 0; i < 3; i++) {
+    for (const acts of [
+      ['refund', 'release', 'dismiss'],
+      ['release', 'refund', 'dismiss'],
+      ['dismiss', 'refund', 'release'],
+    ]) {
       const txHash = await heldPayment(6, BASIC - 3n)
       const refundTxHash = await transfer(10, world.at(6), BASIC - 3n)
-      const [refunded, ...others] = await Promise.all([
-        desk.post(`payments/${txHash}/refund`, { refundTxHash }),
-        desk.post(`payments/${txHash}/release`, { tierId: 'basic' }),
-        desk.post(`payments/${txHash}/dismiss`),
-      ])
-      assert.equal(refunded.status, 200, refunded.text)
-      assert.ok(others.some(({ status }) => status === 409))
+      const answers = await pressed(txHash, acts, refundTxHash)
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        acts.map((act, place) => (place === 0 || act === 'refund' ? 200 : 409)),
+      )
       await world.settle()
       assert.match((await told(txHash)) ?? '', /^refunded/)
       assert.equal(await world.read('nodeOfRef', [txHash]), 0n)

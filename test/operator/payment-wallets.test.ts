@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
+import { lockWallets } from '../../src/db/sale/payment-wallets.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { changeWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { openDatabase } from '../support/postgres.ts'
+import { meetAt, openDatabase } from '../support/postgres.ts'
 import { startOn } from '../support/start.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -177,9 +178,8 @@ describe('a start', () => {
       return /minter's own account/.test(error.message)
     })
     assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
-    const both = await Promise.all(
-      [3, 12].map((account) => startOn(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
-    )
+    const start = (account: number) => () => startOn(world, { PAYMENT_ADDRESS: world.at(account) }, pool)
+    const both = await meetAt(pool, lockWallets, [3, 12].map(start))
     assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS: ignored')).length, 1)
     assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)
     assert.equal((await pool`SELECT FROM audit WHERE action = 'walletChanged'`).count, 1)

@@ -5,10 +5,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { recordIdentity } from '../../src/db/core/state.ts'
+import { lockPayers } from '../../src/db/payments/lock-order.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchesOf, TRANSFERS_MAX } from '../../src/operator/acts/refunds/safe-batch.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
+import { meetAt } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
@@ -107,8 +109,14 @@ test('what may not be sent yet is held immediately, and comes into the file of a
 test('of two simultaneous requests, the files together pay each payment once', async () => {
   const late = await pay([5, BASIC - 21n], [6, BASIC - 22n], [7, BASIC - 23n])
   await finalize()
-  const answers = await Promise.all([1, 2].map(() => all({ before: FAR, sumWei: owed(late) })))
-  const paid = answers.flatMap(({ json, status }) => (status === 200 ? paysOf(json.safeBatches) : []))
+  const ask = () => all({ before: FAR, sumWei: owed(late) })
+  // Both have found the payments before either holds one.
+  const answers = await meetAt(world.pool, (sql) => lockPayers(sql, [world.at(5)], { wait: true }), [ask, ask])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200],
+  )
+  const paid = answers.flatMap(({ json }) => paysOf(json.safeBatches))
   assert.deepEqual(paid.toSorted(), oweEach(late).toSorted())
 })
 

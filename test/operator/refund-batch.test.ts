@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checksum } from '../../src/chain/digest.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
+import { lockPayers } from '../../src/db/payments/lock-order.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchChecksum } from '../../src/operator/acts/refunds/safe-batch.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { meetAt } from '../support/postgres.ts'
 import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -73,7 +75,8 @@ test('of two simultaneous requests for a file, one gets it, and the other learns
   const txHash = await heldPayment(6, BASIC - 32n)
   for (let i = 0; i < 66; i++) await world.chain.mine()
   await world.payments()
-  const answers = await Promise.all([1, 2].map(() => desk.post('payments/refunds/prepare', { payments: [txHash] })))
+  const ask = () => desk.post('payments/refunds/prepare', { payments: [txHash] })
+  const answers = await meetAt(world.pool, (sql) => lockPayers(sql, [world.at(6)], { wait: true }), [ask, ask])
   for (const isTold of [false, true])
     assert.equal(answers.filter(({ json }) => (json.results[0].prepared.fileMadeAt !== null) === isTold).length, 1)
   assert.equal(answers.filter(({ json }) => json.safeBatch !== null).length, 1)

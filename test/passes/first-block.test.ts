@@ -3,16 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import { readHealth } from '../../src/db/reads/public-api.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { type StoreResult, storeRange } from '../../src/follower/store.ts'
+import { storeRange } from '../../src/follower/store.ts'
 import type { PassContext } from '../../src/ports/contexts.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { lockIsAwaited } from '../support/postgres.ts'
+import { meetAt } from '../support/postgres.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -153,14 +152,12 @@ inWorld('of two who store the first blocks in the same instant, one does', async
     await world.ctx.chain.observe(FIRST, head, null),
     await world.ctx.chain.observe(FIRST, FIRST, null),
   ]
-  let storing: Promise<(StoreResult | null)[]> = Promise.resolve([])
-  await inTransaction(world.pool, async (sql) => {
-    // Neither ends before both have seen that there is no cursor.
-    await sql`LOCK TABLE blocks IN EXCLUSIVE MODE`
-    storing = Promise.all([long, short].map((range) => storeRange(world.ctx, range, null, head)))
-    await lockIsAwaited(world.pool, 2)
-  })
-  const stored = await storing
+  // Neither ends before both have seen that there is no cursor.
+  const stored = await meetAt(
+    world.pool,
+    (sql) => sql`LOCK TABLE blocks IN EXCLUSIVE MODE`,
+    [long, short].map((range) => () => storeRange(world.ctx, range, null, head)),
+  )
   assert.equal(stored.filter((one) => one !== null).length, 1)
   await world.settle()
   await checkInvariants(world)

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
+import type { Sql } from '../../src/db/core/sql.ts'
 import { lockPayers, lockTiers } from '../../src/db/payments/lock-order.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { beginJudging } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
-import { lockIsAwaited } from '../support/postgres.ts'
+import { meetAt } from '../support/postgres.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
 import { enterPayments, type JudgeOptions, judgePages, keyOf, type Paid, payer, statesOf } from './judging/judged.ts'
 
@@ -134,7 +134,9 @@ test('a process that ends within a page has stored the earlier pages and nothing
 test('two simultaneous judges decide each payment once, and give no place twice', async () => {
   const paid = drawn(4, 200)
   await enter(paid)
-  const both = await Promise.all([judgeAll(20), judgeAll(33)])
+  // Both have read their first page before either has judged this wallet's payments.
+  const wallet = (sql: Sql) => lockPayers(sql, [payer(1)], { wait: true })
+  const both = await meetAt(world.pool, wallet, [() => judgeAll(20), () => judgeAll(33)])
   const { rows } = await written()
   assert.deepEqual(new Set(rows.map(({ verdicts }) => verdicts.length)), new Set([1]))
   const accepted = rows.filter(({ state }) => state === 'accepted')
@@ -147,16 +149,14 @@ for (const held of ['wallet', 'payment'] as const)
   test(`while a person decides about a ${held}, its page goes one by one, and waits without another lock`, async () => {
     const decided = payer(1)
     await enter([payer(5), decided, decided, payer(2), payer(6), payer(2)].map((from) => ({ from, valueWei: SOLO })))
-    let judging: Promise<unknown> | undefined
-    await inTransaction(world.pool, async (sql) => {
-      if (held === 'wallet') await lockPayers(sql, [decided], { wait: true })
-      else await sql`SELECT FROM payments WHERE tx_index = 1 FOR UPDATE`
-      judging = judgeAll(500)
-      await lockIsAwaited(world.pool)
+    const deciding = (sql: Sql) =>
+      held === 'wallet'
+        ? lockPayers(sql, [decided], { wait: true })
+        : sql`SELECT FROM payments WHERE tx_index = 1 FOR UPDATE`
+    await meetAt(world.pool, deciding, [() => judgeAll(500)], async (sql) => {
       assert.equal(await states(), 'asssss')
       await lockPayers(sql, [payer(6)], { wait: true })
     })
-    await judging
     assert.equal(await states(), 'aahaah')
   })
 
@@ -186,19 +186,8 @@ test('the judge waits for a tier’s place if another transaction holds it', asy
   await scarce(3)
   await world.settle()
   await enter([{ from: payer(1), valueWei: PLACES }])
-  const released = Promise.withResolvers<void>()
-  const taken = Promise.withResolvers<void>()
-  const other = inTransaction(world.pool, async (sql) => {
-    await lockTiers(sql, [11], { wait: true })
-    taken.resolve()
-    await released.promise
-  })
-  await taken.promise
-  const judged = judgeAll(1)
-  await lockIsAwaited(world.pool)
-  assert.equal(await states(), 's')
-  released.resolve()
-  await Promise.all([other, judged])
+  const place = (sql: Sql) => lockTiers(sql, [11], { wait: true })
+  await meetAt(world.pool, place, [() => judgeAll(1)], async () => assert.equal(await states(), 's'))
   assert.equal(await states(), 'a')
 })
 

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../../src/db/core/sql.ts'
+import type { Sql } from '../../src/db/core/sql.ts'
 import { lockPayers } from '../../src/db/payments/lock-order.ts'
 import { writeVerdict } from '../../src/db/payments/moves.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { lockIsAwaited } from '../support/postgres.ts'
+import { meetAt } from '../support/postgres.ts'
 import { ETHER, enterTier, INTERVAL_SEC, type Instance, standingOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -39,16 +39,8 @@ async function acceptedPayment(from: number): Promise<Hash> {
 }
 
 /** Runs the payments pass beside `body`, which is done but not committed when the pass reaches it. */
-async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
-  let pass: Promise<unknown> = Promise.resolve()
-  await inTransaction(world.pool, async (sql) => {
-    await body(sql)
-    pass = world.payments().catch(() => {})
-    // A pass that does not wait has ended by then.
-    await Promise.race([lockIsAwaited(world.pool), pass])
-  })
-  await pass
-}
+const beside = (body: (sql: Sql) => Promise<unknown>) =>
+  meetAt(world.pool, body, [() => world.payments().catch(() => {})])
 
 test('a wallet’s places are counted after the release that is under way, not before', async () => {
   await enterTier(world, { tierId: 'solo', tierNo: 10, priceWei: wei(ETHER / 30n), maxPerWallet: 1 })

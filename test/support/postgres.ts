@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
 import { holdLock, type LockName, withLock } from '../../src/db/core/locks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { connect, inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { PassContext } from '../../src/ports/contexts.ts'
 import { temporaryDirectory } from './temporary.ts'
@@ -96,8 +96,31 @@ export async function ensureTemplate(server: string): Promise<void> {
   })
 }
 
+/**
+ * Begins each of these while `hold` keeps a lock that all of them need, and commits once all wait for it, in this order. So each of them has read what it
+ * reads before that lock, and none has gone further. Throws if one ends without waiting. `meanwhile` runs in the same transaction, once all wait.
+ */
+export async function meetAt<const Begin extends readonly (() => Promise<unknown>)[]>(
+  pool: Pool,
+  hold: (sql: Sql) => Promise<unknown>,
+  begin: Begin,
+  meanwhile: (sql: Sql) => Promise<unknown> = async () => {},
+) {
+  const begun: Promise<unknown>[] = []
+  await inTransaction(pool, async (sql) => {
+    await hold(sql)
+    for (const one of begin) {
+      begun.push(one())
+      const ended = Promise.race(begun).then(() => Promise.reject(new Error('one ended without waiting for the lock')))
+      await Promise.race([lockIsAwaited(pool, begun.length), ended])
+    }
+    await meanwhile(sql)
+  })
+  return (await Promise.all(begun)) as { [Place in keyof Begin]: Awaited<ReturnType<Begin[Place]>> }
+}
+
 /** Resolves once this many connections of the pool's database wait for another one's lock. Throws if they never do. */
-export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
+async function lockIsAwaited(pool: Pool, by: number): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS
   for (;;) {
     const waiting = await pool`

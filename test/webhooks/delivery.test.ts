@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { inTransaction } from '../../src/db/core/sql.ts'
 import { readFinding } from '../../src/db/core/troubles.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -207,6 +208,13 @@ test('several instances deliver each event once', async () => {
   await world.rest()
   const events = await pending()
   assert.ok((events ?? 0) >= 12)
+  const taken = await inTransaction(world.pool, async (sql) => [
+    ...(await takeDeliveries(sql, endpoint, 5)),
+    // The first transaction is still open.
+    ...(await takeDeliveries(world.pool, endpoint, 100)),
+  ])
+  assert.deepEqual([taken.length, new Set(taken.map(({ id }) => id)).size], [events, events])
+  await hurry()
   receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 20)
   await Promise.all([deliver(), deliver(), deliver()])
   await allDelivered()

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ignoredValues } from '../../src/boot/first-values.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import type { Sql } from '../../src/db/core/sql.ts'
 import { endpointName, listEndpoints } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { meetAt } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { ETHER } from '../support/world.ts'
 import { type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
@@ -42,7 +44,9 @@ const held = async () => {
 
 test('of simultaneous starts with other settings one sets the endpoints, once', async () => {
   const [one, other] = receivers
-  await Promise.all([start(one.url), start(one.url), start(one.url)])
+  const { pool } = desk.world
+  const endpoints = (sql: Sql) => sql`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`
+  await meetAt(pool, endpoints, [() => start(one.url), () => start(other.url), () => start(one.url)])
   assert.deepEqual(await told(), [endpointName(one.url)])
   assert.equal((await desk.get('audit?action=webhookAdded')).json.entries.length, 1)
   await start(other.url)

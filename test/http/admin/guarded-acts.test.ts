@@ -6,7 +6,7 @@ import { type Address, hash } from '../../../src/domain/units.ts'
 import { mintData } from '../../support/factory.ts'
 import { FORWARDER, payInside, putForwarder, traceNothing } from '../../support/forwarder.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
-import { until } from '../../support/until.ts'
+import { meetAt } from '../../support/postgres.ts'
 import { ETHER, paymentOf } from '../../support/world.ts'
 import { FIELDS, fieldsAt } from './documented.ts'
 
@@ -275,15 +275,8 @@ describe('with the rule, a second person is needed', () => {
   })
 
   it('to raise the amount that another person has lowered, or to switch off their rule', async () => {
-    const { pool } = desk.world
     const LOWERED = BOUND - 2n
     const amount = (wei: bigint) => ({ aboveWei: wei.toString() })
-    const waiting = (many: number) =>
-      until(`${many} who wait`, async () => {
-        const rows = await pool`
-          SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        return rows.length === many
-      })
     const cases: [was: bigint | null, asked: object, status: number, then: bigint][] = [
       [BOUND, amount(LOWERED + 1n), 409, LOWERED],
       [BOUND, amount(LOWERED), 200, LOWERED],
@@ -294,16 +287,13 @@ describe('with the rule, a second person is needed', () => {
     for (const [was, asked, status, then] of cases) {
       const what = `${was}, then ${JSON.stringify(asked)}`
       await setRule(was)
-      const given = await pool.begin(async (sql) => {
+      const answers = await meetAt(
+        desk.world.pool,
         // Delays both after they have seen that they need nobody.
-        await sql`UPDATE ledger_state SET second_person_wei = second_person_wei`
-        const first = desk.post('second-person', amount(LOWERED))
-        await waiting(1)
-        const second = desk.post('second-person', asked)
-        await waiting(2)
-        return { both: Promise.all([first, second]) }
-      })
-      const statuses = (await given.both).map((answer) => answer.status)
+        (sql) => sql`UPDATE ledger_state SET second_person_wei = second_person_wei`,
+        [amount(LOWERED), asked].map((body) => () => desk.post('second-person', body)),
+      )
+      const statuses = answers.map((answer) => answer.status)
       assert.deepEqual(statuses, [200, status], what)
       assert.equal((await desk.get('second-person')).json.aboveWei, then.toString(), what)
     }

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { relyingPartyAt } from '../../../src/domain/keys/passkey.ts'
 import { PUBLIC_URL, startService } from '../../support/http.ts'
 import { KEYS, startDesk } from '../../support/operator.ts'
+import { meetAt } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { Authenticator, type Said } from './authenticator.ts'
 import { codeIn, MINUTE_MS, openDoor } from './door.ts'
@@ -37,8 +38,10 @@ describe('passkeys', () => {
     const { options } = await begin(code)
     const first = new Authenticator(PUBLIC_URL)
     const second = new Authenticator(PUBLIC_URL)
-    const answers = await Promise.all(
-      [first, second].map((device) => post('/make', { code, credential: device.make(options) })),
+    const answers = await meetAt(
+      door.desk.world.pool,
+      (sql) => sql`SELECT FROM passkey_invitations WHERE label = 'iris' FOR UPDATE`,
+      [first, second].map((device) => () => post('/make', { code, credential: device.make(options) })),
     )
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
     assert.equal((await post('/invitation', { code })).json.error, 'This invitation was used: ask for another one.')

@@ -7,7 +7,7 @@ import { readMadeSince, readOpen } from '../../../src/db/operator/key-gate.ts'
 import { createKey, revokeAllKeys } from '../../../src/operator/acts/keys/admin-keys.ts'
 import { PUBLIC_URL } from '../../support/http.ts'
 import type { Answer } from '../../support/http-contract.ts'
-import { until } from '../../support/until.ts'
+import { meetAt } from '../../support/postgres.ts'
 import { Authenticator } from './authenticator.ts'
 import { as, CLI, codeIn, openDoor } from './door.ts'
 
@@ -72,29 +72,9 @@ describe('a revocation', () => {
   const NOTHING = { keys: 0, passkeys: 0, invitations: 0 }
   const revokeAll = () => revokeAllKeys({ pool: cli }, CLI, { reason: 'stolen' })
 
-  /** Begins `make`, and `revoke` when that is about to commit; lets both end. @returns what was created, and the answer of the revocation. */
-  async function within<Revoked>(make: () => Promise<Answer>, revoke: () => Promise<Revoked>) {
-    const { pool } = door.desk.world
-    return pool
-      .begin(async (sql) => {
-        await sql`SELECT pg_advisory_xact_lock(${HELD_UP})`
-        const making = make()
-        const waiting = async (who: string) =>
-          (
-            await pool`
-          SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name ~ ${who}`
-          ).length
-        await until('something that is being made', async () => (await waiting('')) >= 1)
-        let isDone = false
-        const before = await waiting('')
-        const revoking = revoke().finally(() => {
-          isDone = true
-        })
-        await until('a revocation that waits, or is done', async () => isDone || (await waiting('')) > before)
-        return { both: Promise.all([making, revoking]) }
-      })
-      .then(({ both }) => both)
-  }
+  /** Begins `make`, and `revoke` when that is about to commit; lets all end. @returns what was created, and the answers of the revocations. */
+  const within = <Revoked>(make: () => Promise<Answer>, ...revoke: (() => Promise<Revoked>)[]) =>
+    meetAt(door.desk.world.pool, (sql) => sql`SELECT pg_advisory_xact_lock(${HELD_UP})`, [make, ...revoke])
 
   describe('of all keys', () => {
     it('ends everything that is being made while it begins, by any maker and of every kind', async () => {
@@ -154,10 +134,7 @@ describe('a revocation', () => {
 
     it('both end if two run together', async () => {
       const maker = await makerKey()
-      const [, [one, other]] = await within(
-        () => makeKey(maker.key),
-        () => Promise.all([revokeAll(), revokeAll()]),
-      )
+      const [, one, other] = await within(() => makeKey(maker.key), revokeAll, revokeAll)
       assert.deepEqual([one, other].map((done) => (done as { revoked: number }).revoked).sort(), [0, 2])
       assert.deepEqual(await opens(), NOTHING)
     })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
 import { type Desk, KEYS } from '../../support/operator.ts'
-import { until } from '../../support/until.ts'
+import { meetAt } from '../../support/postgres.ts'
 import { ETHER, paymentOf } from '../../support/world.ts'
 import { openDoor } from './door.ts'
 
@@ -180,19 +180,12 @@ describe('a second person', () => {
     const decide = (named: string[]) =>
       propose('payments/decide', { decision: 'release', payments: named, tierId: 'basic' })
     const [one, other] = [await decide(payments), await decide(payments.toReversed())]
-    const { pool } = desk.world
-    const both = await pool.begin(async (sql) => {
+    const answers = await meetAt(
+      desk.world.pool,
       // The one in the middle delays both, each with a payment that the other one wants next.
-      await sql`SELECT FROM payments WHERE tx_hash = ${payments[1] ?? ''} FOR UPDATE`
-      const confirmed = Promise.all([confirm(one), confirm(other)])
-      await until('two who wait', async () => {
-        const rows = await pool`
-          SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        return rows.length === 2
-      })
-      return { confirmed }
-    })
-    const answers = await both.confirmed
+      (sql) => sql`SELECT FROM payments WHERE tx_hash = ${payments[1] ?? ''} FOR UPDATE`,
+      [() => confirm(one), () => confirm(other)],
+    )
     assert.deepEqual(
       answers.map(({ status }) => status),
       [200, 200],
@@ -225,7 +218,10 @@ describe('a second person', () => {
     assert.equal((await desk.post('second-person', {})).status, 400)
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: BASIC.toString() })
     // If two confirm at once, the second waits, and learns that it was done.
-    const both = await Promise.all([confirm(id), confirm(id)])
+    const both = await meetAt(desk.world.pool, (sql) => sql`SELECT FROM proposals WHERE id = ${id} FOR UPDATE`, [
+      () => confirm(id),
+      () => confirm(id),
+    ])
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: null })
     const events = await desk.world.pool`SELECT FROM audit WHERE action = 'proposed'`

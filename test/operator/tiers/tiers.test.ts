@@ -5,11 +5,12 @@ import { after, before, describe, it } from 'node:test'
 import { runChecks } from '../../../src/checks/check.ts'
 import { SALE_CHECKS } from '../../../src/checks/sale.ts'
 import { inTransaction } from '../../../src/db/core/sql.ts'
+import { lockTierTable } from '../../../src/db/sale/tiers.ts'
 import { type Hash, wei } from '../../../src/domain/units.ts'
 import { readNow } from '../../../src/operator/acts/terms.ts'
 import { readFigure } from '../../metrics/figure.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
-import { lockIsAwaited } from '../../support/postgres.ts'
+import { meetAt } from '../../support/postgres.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../../support/world.ts'
 
 const GRACE_SEC = 900
@@ -83,9 +84,8 @@ describe('a tier', () => {
 
   it('never shares its price with another on sale, even if both are entered together', async () => {
     const price = (PRICE * 3n).toString()
-    const answers = await Promise.all(
-      ['one', 'two', 'three'].map((tierId) => desk.post('tiers', { ...gold, tierId, label: tierId, priceWei: price })),
-    )
+    const create = (tierId: string) => () => desk.post('tiers', { ...gold, tierId, label: tierId, priceWei: price })
+    const answers = await meetAt(world.pool, lockTierTable, ['one', 'two', 'three'].map(create))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
     const loser = answers.findIndex(({ status }) => status === 409)
     const asleep = { ...gold, tierId: `asleep-${loser}`, label: 'Asleep', priceWei: price, onSale: false }
@@ -112,15 +112,12 @@ describe('a tier', () => {
   })
 
   it('that waits to be entered applies from the block after its entry, not its request', async () => {
-    let asked: ReturnType<typeof desk.post> | undefined
-    await world.pool.begin(async (sql) => {
-      await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
-      asked = desk.post('tiers/gold', { payoutBps: 5_000 })
-      await lockIsAwaited(world.pool)
+    const ask = () => desk.post('tiers/gold', { payoutBps: 5_000 })
+    const [answer] = await meetAt(world.pool, lockTierTable, [ask], async () => {
       await world.chain.mine(3)
       await world.settle()
     })
-    const { tier } = (await asked)?.json ?? {}
+    const { tier } = answer.json
     const head = await world.chain.block()
     assert.deepEqual([tier.fromBlock, tier.fromTime], [Number(head.number) + 1, Number(head.timestamp) + 1])
   })
