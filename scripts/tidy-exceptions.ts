@@ -22,10 +22,10 @@ export const EXCEPTIONS: Exceptions = {
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],
     'test/http/reads.test.ts': [489, CASES],
     'test/domain/replay.test.ts': [502, CASES],
-    'test/cli/commands.test.ts': [476, CASES],
+    'test/cli/commands.test.ts': [475, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/world.ts': [407, 'one world, wired for every test'],
-    'test/support/invariants.ts': [428, 'every invariant, each a statement of SQL'],
+    'test/support/invariants.ts': [424, 'every invariant, each a statement of SQL'],
   },
   function: {
     'test/support/fault-proxy.ts: startFaultProxy': [154, METHODS],

@@ -119,9 +119,9 @@ function startAsImage(world: World, urls: { RPC_URL: string; PRICE_URL: string }
 /** The main file of the image's content, which we build here. The packages are this checkout's. */
 function stripped(): string {
   const folder = temporaryDirectory()
-  const words = ['scripts/release/strip.ts', '--into', folder, 'src', 'api']
+  const words = ['scripts/release/strip.ts', '--into', folder, 'src', 'api', 'web/src/words']
   execFileSync(process.execPath, words, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
-  for (const name of ['node_modules', 'migrations', 'web', 'package.json'])
+  for (const name of ['node_modules', 'migrations', 'web/dist', 'package.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
   return join(folder, 'src/main.js')
 }

@@ -145,13 +145,14 @@ async function compareBlocks(
 }
 
 /**
- * On a ledger that proves no blocks, leaves out those of a block with a payment that only one of several providers reports. It may explain them once
- * two agree.
+ * On a ledger that proves no blocks, leaves out those of a block with an undecided payment that only one of several providers reports. It may explain
+ * them once two agree. Nobody asks again about a decided one.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
   if (!(await restsOnAgreement(ctx))) return differences
   const backedDifferences: NamedDifference[] = []
-  for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) backedDifferences.push(one)
+  for (const one of differences)
+    if (!(await hasBelieved(ctx.pool, one.block.number, { isOpen: true }))) backedDifferences.push(one)
   return backedDifferences
 }
 

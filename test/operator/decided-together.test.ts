@@ -102,6 +102,22 @@ describe('held payments', () => {
     assert.equal(unknown.json.decided, 0)
   })
 
+  it('share the places that are left, in the preview as in the act', async () => {
+    const tier = { tierId: 'last', label: 'Last', priceWei: String(ETHER), maxPerWallet: 9, supply: 1 }
+    assert.equal((await desk.post('tiers', tier)).status, 200)
+    const [first, second] = await holdTwo()
+    const both = { decision: 'release', payments: [first, second], tierId: 'last', reason: 'by mail' }
+    const [preview, act] = [
+      await desk.post('payments/decide', { ...both, dryRun: true }),
+      await desk.post('payments/decide', both),
+    ]
+    assert.equal(act.json.decided, 1, act.text)
+    assert.match(act.json.results[1].refusal, /of this tier are sold/)
+    assert.deepEqual(preview.json.results, act.json.results)
+    await desk.post('payments/decide', { decision: 'dismiss', payments: [second] })
+    await world.settle()
+  })
+
   it('with a pending mint cannot be decided alone or with dust, even if they are judged again', async () => {
     const txHash = await world.pay(7, SMALL - 4n)
     await world.settle()

@@ -14,6 +14,7 @@ import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { hashed } from '../chain/prove/published.ts'
 import { lieBody, other, type Wire } from '../follower/lies.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
+import { digestsOfAll } from '../support/postgres.ts'
 import { setModeTo, startAlone, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, type World } from '../support/world.ts'
 
@@ -110,12 +111,16 @@ test('headers without any proof are not followed until a person accepts them, as
   assert.equal(asked?.verdict, 'fail')
   assert.match(asked?.todo ?? '', /"node-ledger evidence set agreed"/)
   const deps = operatorDeps(alone.ctx, alone.pool)
+  const halted = await digestsOfAll(alone.pool)
   const cleared = await clearHaltByHand(deps, operator, { dryRun: true })
+  assert.deepEqual(await digestsOfAll(alone.pool), halted)
   assert.equal(!isOperatorRefusal(cleared) && cleared.cleared.reason, 'unproven')
   await clearHaltByHand(deps, operator, {})
   await alone.payments()
   assert.equal((await readHalt(alone.pool))?.reason, 'unproven', 'clearing it makes no block proven')
+  const unset = await digestsOfAll(alone.pool)
   const shown = await set({ mode: 'agreed', dryRun: true })
+  assert.deepEqual(await digestsOfAll(alone.pool), unset)
   assert.deepEqual([isOperatorRefusal(shown) || shown.restsOn, await modeOf(alone)], ['believed', 'proven'])
   await set({ mode: 'agreed', reason: 'a fork' })
   assert.match(await refusalOf({ mode: 'agreed' }), /already/)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
+import { digestsOf } from './postgres.ts'
 import type { World } from './world.ts'
 
 const eventsAbi = parseAbi([
@@ -419,10 +420,5 @@ const TABLES = [
   'audit',
 ]
 
-/** Every row of the ledger, one digest per table. */
-export async function fingerprint(world: World): Promise<Record<string, string>> {
-  const digestOf = (table: string) =>
-    `SELECT '${table}' AS name, coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM ${table} t`
-  const rows = await world.pool.unsafe<{ name: string; digest: string }[]>(TABLES.map(digestOf).join(' UNION ALL '))
-  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]))
-}
+/** Every row of the ledger's business, one digest per table. */
+export const fingerprint = ({ pool }: World): Promise<Record<string, string>> => digestsOf(pool, TABLES)

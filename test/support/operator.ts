@@ -1,9 +1,11 @@
 // An operator's desk for tests: a complete ledger on real parts (world.ts), and the service's HTTP surface on it, with
-// an admin key.
+// an admin key. It checks that no preview changes a row.
+import assert from 'node:assert/strict'
 import { operatorDeps } from '../../src/boot/app.ts'
 import type { Rules } from '../../src/ports/contexts.ts'
 import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
 import { type Answer, assertAsked } from './http-contract.ts'
+import { digestsOfAll } from './postgres.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
 export const KEYS = [
@@ -46,7 +48,10 @@ export async function startDesk(
       return answer
     },
     async post(path, body, given) {
+      const isDry = (body as { dryRun?: unknown } | undefined)?.dryRun === true
+      const before = isDry && (await digestsOfAll(world.pool))
       const answer = await service.post(`/api/admin/${path}`, body, withKey(given))
+      if (before) assert.deepEqual(await digestsOfAll(world.pool), before, `a preview of ${path} changed a row`)
       if (answer.status === 200) assertAsked('POST', `/api/admin/${path}`, body)
       // A change of a tier holds from the next second on, and blocks may come within one.
       if (answer.status === 200 && path.startsWith('tiers')) await world.chain.increaseTime(1)

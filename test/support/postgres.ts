@@ -64,6 +64,23 @@ export async function openDatabase(max = 1, { prepare = true }: { prepare?: bool
   return { name: database.name, url: database.url, pool, close, [Symbol.asyncDispose]: close }
 }
 
+/** Every row of the database, one digest per table. */
+export async function digestsOfAll(pool: Pool): Promise<Record<string, string>> {
+  const tables = await pool<{ tablename: string }[]>`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+  return await digestsOf(
+    pool,
+    tables.map(({ tablename }) => tablename),
+  )
+}
+
+/** Every row of these tables, one digest per table. */
+export async function digestsOf(pool: Pool, tables: readonly string[]): Promise<Record<string, string>> {
+  const digestOf = (table: string) =>
+    `SELECT '${table}' AS name, coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM ${table} t`
+  const rows = await pool.unsafe<{ name: string; digest: string }[]>(tables.map(digestOf).join(' UNION ALL '))
+  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]))
+}
+
 /** A database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()

@@ -77,9 +77,11 @@ export async function noteProof(
     DELETE FROM payment_retries WHERE payment_id IN (SELECT id FROM counted)`
 }
 
-/** True if a payment of that block rests on one provider's word. */
-export async function hasBelieved(sql: Sql, blockNumber: number): Promise<boolean> {
-  const rows = await sql`SELECT FROM payments WHERE block_number = ${blockNumber} AND proof = 'believed' LIMIT 1`
+/** True if a payment of that block rests on one provider's word. `isOpen`: true if two providers may still agree on it, because it is not decided. */
+export async function hasBelieved(sql: Sql, blockNumber: number, { isOpen = false } = {}): Promise<boolean> {
+  const rows = await sql`
+    SELECT FROM payments WHERE block_number = ${blockNumber} AND proof = 'believed'
+      AND (${!isOpen} OR state IN ('seen', 'accepted', 'minting', 'held')) LIMIT 1`
   return rows.count > 0
 }
 

@@ -1,6 +1,6 @@
 // Decides about held payments without asking the chain: releases a payment in a tier, dismisses a payment, or dismisses all dust. It locks
 // the payment's row, so if two people decide at the same time, the second is refused.
-import { inTransaction, inUndoneTransaction, type Sql } from '../../db/core/sql.ts'
+import { inTransaction, inUndoneTransaction, poolWithin, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { readNodesOfRefs } from '../../db/nodes/grants.ts'
 import { sumToRelease } from '../../db/operator/sums.ts'
@@ -247,7 +247,7 @@ const MANY = {
   reason: field.REASON,
 }
 
-/** Decides each payment as if it were the only one, in a transaction of its own. If one is refused, the others are still decided. */
+/** Decides each payment after the one before it, in a transaction of its own. If one is refused, the others are still decided. */
 export const decideMany = defineGuardedAct({
   path: 'payments/decide',
   scope: 'decide',
@@ -256,7 +256,10 @@ export const decideMany = defineGuardedAct({
   proposedAs: 'decideMany',
   sum: (sql, { decision, dryRun, payments, tierId }) =>
     decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(payments), tierId) : 0n,
-  run: decideEach,
+  run: (deps, actor, input) =>
+    input.dryRun
+      ? inUndoneTransaction(deps.pool, (sql) => decideEach({ pool: poolWithin(sql) }, actor, input))
+      : decideEach(deps, actor, input),
   preview: ({ results }, { decision }, sql) => decisionsInWords(sql, decision, results),
   says: ({ dryRun, decided, results }) =>
     `${decided} ${dryRun ? 'would be decided' : 'decided'}, ${results.length - decided} not.`,
@@ -278,8 +281,7 @@ async function decideEach(
   await lockTogether(pool, rows, decision === 'release' ? tierNoOf : undefined)
   const results: ManyDecided['results'] = []
   for (const { payment, row } of rows) {
-    const run = dryRun ? inUndoneTransaction : inTransaction
-    const outcome = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
+    const outcome = isOperatorRefusal(row) ? row : await inTransaction(pool, (sql) => decide(sql, row))
     results.push(
       isOperatorRefusal(outcome)
         ? { ...NOT_DECIDED, payment, refusal: outcome.message }
