@@ -442,7 +442,7 @@ export const LISTS = {
   'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },
   'nodes/unpaid': { rows: 'nodes', columns: ["nodeId","owner","cohort","tierNo","ref","mintTxHash","mintedAt","grant"] },
   senders: { rows: 'senders', columns: ["address","label",["reason","reason","text"],"addedBy","addedAt"] },
-  transactions: { rows: 'transactions', columns: [["signed at","createdAt"],"sender","nonce","kind",["attempts","attempts","size"],"status","pendingSec",["block","blockNumber"],["gas","gasUsed"],["fee","feeWei"],["transaction","txHash"]] },
+  transactions: { rows: 'transactions', columns: [["signed","createdAt"],"sender","nonce","kind",["attempts","attempts","size"],"status","pendingSec",["block","blockNumber"],["gas","gasUsed"],["fee","feeWei"],["transaction","txHash"]] },
   rounds: { rows: 'rounds', columns: [["round","id"],["block time","createdAt"],["nodes","nodeCount"],["cohorts","turns","size"],["ETH","totalWei"],"mode",["fee","feeWei"],["transaction","txHash"]] },
   keys: { rows: 'environment', columns: ["id","label","scopes","state","expiresAt","usedAt","madeBy","madeAt","revokedBy"] },
   proposals: { rows: 'proposals', columns: ["id","state","act","input","proposedBy",["its key has ended","makerEnded"],"proposedAt","expiresAt","settledBy","refusal"] },

@@ -38,9 +38,9 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     // Fields that may stay empty are folded, unless one of them is wrong.
     const supply = dialog().getByLabel('The most nodes of it ever sold')
     assert.equal(await supply.isVisible(), false)
-    await dialog().getByText('12 optional fields').click()
+    await dialog().getByText('13 optional fields').click()
     await supply.fill('many')
-    await dialog().getByText('12 optional fields').click()
+    await dialog().getByText('13 optional fields').click()
     await confirm('Create a tier')
     await dialog().getByRole('alert').waitFor()
     await supply.fill('')
@@ -157,7 +157,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await row(former).getByText('in force').waitFor()
     const headings = () => page.getByRole('columnheader').allTextContents()
     // Columns in which nothing stands are left out.
-    assert.deepEqual(await headings(), ['Wallet', 'State', 'From block', 'From time', 'Entered by', 'Entered'])
+    assert.deepEqual(await headings(), ['Wallet', 'State', 'From time', 'Entered by', 'Entered'])
     await ask('Change the wallet', wallet(EMBED_PARTS.minter, wellKnown).address)
     await dialog().getByRole('alert').getByText('minter').waitFor()
     await dialog().getByLabel('The wallet', { exact: true }).fill(planned)

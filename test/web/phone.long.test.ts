@@ -107,7 +107,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Pay 0.01 ETH' }).waitFor()
     await page.reload()
     await page.getByRole('button', { name: 'Pay 0.01 ETH' }).click()
-    await page.getByRole('heading', { name: 'Your payment', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: /^Your node is/, level: 1 }).waitFor()
     await page.reload()
     await page.getByText(/Node \d+ is yours/).waitFor()
     await page.reload()

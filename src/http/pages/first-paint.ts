@@ -196,13 +196,16 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
-  const thing = `<div class="thing">${pictureOf(tier)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
+  const isClosed = tier.state === 'closed'
+  const thing = isClosed
+    ? ''
+    : `<div class="thing">${pictureOf(tier)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
   const pay = quote
-    ? `<a class="button main wide" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
+    ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
     : `<p class="notice">${isBuyable(tier) ? buy.notOnSale : standsOf(tier)}</p>`
-  return `<div class="selling">${thing}<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+  return `<div class="selling${isClosed ? ' alone' : ''}">${thing}<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */

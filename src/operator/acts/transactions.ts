@@ -28,7 +28,7 @@ export const listTransactions = defineReading({
     return field.pageOf('transactions', rows, limit)
   },
   columns: [
-    ['signed at', 'createdAt'],
+    ['signed', 'createdAt'],
     ...['sender', 'nonce', 'kind'],
     ['attempts', 'attempts', 'size'],
     ...['status', 'pendingSec'],

@@ -20,7 +20,7 @@ function testOneKey(opened: ConsoleUnderTest): void {
     const { page } = opened
     const leave = () => page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await go('Keys')
-    await page.getByText('The ledger has no key.').waitFor()
+    await page.getByText(/^Only .+, from ADMIN_KEY/).waitFor()
     await page.getByRole('button', { name: 'Make a key…' }).click()
     await dialog().getByLabel('Who uses it').fill('clerk')
     await dialog().getByLabel('Some of read').fill('read, all')
@@ -73,10 +73,10 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     }
     await go('Approvals')
-    await page.getByText('The rule is off').waitFor()
-    await page.getByRole('button', { name: 'Set the amount…' }).click()
+    await page.getByText('No action needs a second person now').waitFor()
+    await page.getByRole('button', { name: 'Require a second person…' }).click()
     await dialog().getByLabel('The amount above which an action needs a second person').fill('0')
-    await confirm('Set the amount')
+    await confirm('Require a second person')
     await confirm('Done')
     await page.getByText('A release or refund of more than 0 ETH').waitFor()
     await page.getByRole('button', { name: 'Switch the rule off…' }).click()
@@ -110,7 +110,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
     assert.equal(await dialog().getByRole('button', { name: 'File for a Safe' }).count(), 2)
     await page.unrouteAll()
     await confirm('Done')
-    await page.getByText('The rule is off').waitFor()
+    await page.getByText('No action needs a second person now').waitFor()
     await enterAs(opened.key())
   })
 }

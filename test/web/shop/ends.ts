@@ -133,7 +133,7 @@ async function spedUp(end: End): Promise<void> {
   await page.getByText('Your wallet replaced this transaction.').waitFor()
   await page.getByText(/Node \d+ is yours/).waitFor()
   assert.equal(await page.getByText('Not in a block yet').count(), 0)
-  assert.match(await page.title(), /^Minted/)
+  assert.match(await page.title(), /^Your node is here/)
   await end.look('See the node')
   await page.reload()
   await page.getByText(/Node \d+ is yours/).waitFor()

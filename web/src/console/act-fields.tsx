@@ -22,7 +22,7 @@ export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
       ? []
       : [{ name: label, before: words(was), after: words(text) }]
   })
-  const folded = fields.filter((field) => isOptional(field) && field.name !== 'reason')
+  const folded = fields.filter(isOptional)
   const isFolded = folded.length > OPTIONAL_MAX && fields.some(({ required }) => required)
   const show = (field: ActField) => (
     <div key={field.name} className="field">

@@ -1,6 +1,7 @@
 // The form of every act: a button, a dialog that shows what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { ADDRESS, checksummed } from '../format.ts'
+import { type CopyRow, CopyRows } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Whole } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
@@ -21,11 +22,15 @@ import {
 
 interface Wording {
   label: string
+  /** The dialog's heading. Default: the label. */
+  title?: string
   /** The dialog's text: what the act does. */
   says: string
   danger?: boolean
   /** True if the dialog first shows what the act would do. The act must take `dryRun`. */
   tries?: boolean
+  /** What to copy into a wallet first. */
+  copies?: readonly CopyRow[]
 }
 
 type ActProps<Route extends ActRoute> = Wording & {
@@ -62,7 +67,7 @@ export function Acts({ children }: { children: ReactNode }) {
   return (
     <OpenAct value={setOpenAct}>
       {children}
-      <Dialog open={openAct !== null} onClose={() => setOpenAct(null)} title={openAct?.label ?? ''}>
+      <Dialog open={openAct !== null} onClose={() => setOpenAct(null)} title={openAct?.title ?? openAct?.label ?? ''}>
         {openAct && <ActForm {...openAct} close={() => setOpenAct(null)} />}
       </Dialog>
     </OpenAct>
@@ -70,12 +75,12 @@ export function Acts({ children }: { children: ReactNode }) {
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
-  const { label, says, danger = false, main = false, tries = false } = props
+  const { label, title = label, says, danger = false, main = false, tries = false, copies = [] } = props
   const { act, params = {}, body = {}, did = itsLine, warns } = props
   const openDialog = useContext(OpenAct)
   const given = { ...body, ...(tries && { dryRun: true }) }
   const fields = fieldsOf(ACTS[act].fields, given, props.fields, props.more ?? {})
-  const form = { label, says, danger, tries, path: placeOf(act, params), fields, body: given, warns }
+  const form = { label, title, copies, says, danger, tries, path: placeOf(act, params), fields, body: given, warns }
   const lacks = lacking(act)
   return (
     <button
@@ -111,7 +116,7 @@ export function Beyond({ lacks }: { lacks: string | null }) {
 }
 
 function ActForm({ close, ...asked }: Asked & { close: () => void }) {
-  const { label, says, path, fields: all, body, danger, tries, warns } = asked
+  const { label, says, path, fields: all, body, danger, tries, warns, copies = [] } = asked
   const act = useAct<object>({ mayWait: true })
   const [texts, setTexts] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
@@ -135,6 +140,7 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
   return (
     <form className="stack" onSubmit={submit}>
       <p>{withAddresses(says)}</p>
+      {copies.length > 0 && <CopyRows rows={copies} />}
       <FormFields
         fields={all}
         texts={texts}

@@ -133,7 +133,10 @@ function Side({ section }: { section: Section }) {
         aria-controls="sections"
         onClick={() => setOpen(!isOpen)}
       >
-        Sections: {SECTIONS[section][0]}
+        <span>
+          Sections: {SECTIONS[section][0]}{' '}
+          <Waits count={Object.values(counts).reduce<number>((sum, n) => sum + (n ?? 0), 0)} />
+        </span>
       </button>
       <nav id="sections" className={isOpen ? 'sections open' : 'sections'} aria-label="Sections of the console">
         {GROUPS.map(([group, sections]) => (

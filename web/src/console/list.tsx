@@ -69,7 +69,7 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   span: (value: number) => `${limitFigure(value)} s`,
   state: (value: string) => <Mark tone={TONES[value] ?? 'calm'}>{inWords(value)}</Mark>,
   text: (value: unknown) => textOf(value),
-  time: (value: unknown) => (value === 0 ? 'the beginning' : <Time at={asTime(value)} />),
+  time: (value: unknown) => (value === 0 ? 'The start' : <Time at={asTime(value)} />),
   words: (value: string) => <span title={value}>{inWords(value)}</span>,
 }
 /** Times that may be yet to come. Any other is never shown in the future, whatever the clock skew. */

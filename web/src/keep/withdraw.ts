@@ -155,7 +155,7 @@ function showAmount(): void {
 
 function showSubmit(): void {
   const { value } = input('amount')
-  find('submit').textContent = value === formatEther(chosenWei()) ? words.submitAll(value) : words.submit(value)
+  find('submit').textContent = value === formatEther(chosenWei()) ? words.submitAll : words.submit(value)
 }
 
 const isForeign = () => input('to').value.trim().toLowerCase() !== wallet?.account.address.toLowerCase()

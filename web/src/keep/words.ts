@@ -18,7 +18,7 @@ export const words = {
   all: 'All',
   allNodes: 'All nodes',
   node: (id: string) => `Node ${id}`,
-  submitAll: (ether: string) => `Withdraw all, ${ether} ETH`,
+  submitAll: 'Withdraw all',
   submit: (ether: string) => `Withdraw ${ether} ETH`,
   noAccount: 'The wallet shares no account.',
   noContract: 'There is no contract at this address on the wallet’s chain.',

@@ -52,8 +52,10 @@ async function copyText(text: string): Promise<void> {
   if (!isDone) throw new Error('not copied')
 }
 
-/** Facts to enter elsewhere: each has a name, the text shown, and the value to copy. */
-export function CopyRows({ rows }: { rows: readonly (readonly [name: string, text: string, value: string])[] }) {
+/** A fact to enter elsewhere. `value` is what the button copies. */
+export type CopyRow = readonly [name: string, text: string, value: string]
+
+export function CopyRows({ rows }: { rows: readonly CopyRow[] }) {
   return (
     <Facts
       className="facts copied"

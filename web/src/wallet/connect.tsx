@@ -42,7 +42,7 @@ export function Connect({ label = words.connect, payByHand, isInert }: ConnectPr
   }
   return (
     <>
-      <button type="button" className="button main wide" onClick={() => setOpen(true)}>
+      <button type="button" className="button main wide big" onClick={() => setOpen(true)}>
         {label}
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title={words.connect}>

@@ -66,6 +66,8 @@ export const words = {
     seeOthers: 'See what is on sale',
     buyStep: 'Buy {tier}, {amount} ETH',
     yourPayment: 'Your payment',
+    oneOnItsWay: 'Your node is on its way',
+    oneIsHere: 'Your node is here',
     yourPayments: 'Your payments',
     onTheirWay: { one: '{n} node on its way', other: '{n} nodes on their way' },
     areYours: { one: '{n} node is yours', other: '{n} nodes are yours' },
@@ -74,7 +76,7 @@ export const words = {
     times: '{n} nodes at {amount} ETH each',
     another: 'Buy another',
     total: 'Total',
-    to: 'To {wallet} on {chain}',
+    to: 'To {wallet} on {chain}. Your wallet adds the network fee.',
     openInWallet: 'Open in a wallet',
     next: [
       ['Pay', 'the exact price for each node'],

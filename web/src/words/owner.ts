@@ -96,7 +96,7 @@ export const words = {
     toAnother: 'To another wallet',
     pays: 'The contract pays',
     submit: 'Withdraw {amount} ETH',
-    submitAll: 'Withdraw all, {amount} ETH',
+    submitAll: 'Withdraw all',
     amount: 'Amount in ETH',
     allOfIt: 'All of it',
     max: 'Max',

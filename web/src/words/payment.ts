@@ -74,7 +74,8 @@ export const words = {
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
-    unsure: 'If you just sent it, keep this page open: it checks every few seconds. Otherwise check the hash.',
+    looking: 'Looking for it',
+    unsure: 'This page checks every few seconds. If it stays missing, check the hash.',
     all: 'All payments from this wallet',
   },
   list: {

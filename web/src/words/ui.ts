@@ -40,7 +40,7 @@ export const ui = {
     api: 'API',
     operator: 'Operator',
     console: 'Console',
-    withdraw: 'Withdraw without this site',
+    withdraw: 'Backup withdrawal',
     chain: 'chain {id}',
     namedChain: '{name} (chain {id})',
   },

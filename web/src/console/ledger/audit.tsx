@@ -1,6 +1,6 @@
 // The audit log: each act by the operator or the service, with the fields that it changed.
 import { Link } from 'wouter'
-import { HASH, sentenceCase, short } from '../../format.ts'
+import { ADDRESS, checksummed, HASH, sentenceCase, short } from '../../format.ts'
 import { Empty } from '../../ui/states.tsx'
 import { listSection } from '../list.tsx'
 import { Changes, Pairs } from '../record.tsx'
@@ -10,8 +10,8 @@ import { changesOf, inUnits, inWords, SERVICE } from '../values.ts'
 function Subject({ of }: { of: string | null }) {
   if (of === null) return null
   const text = (
-    <code translate="no" title={of}>
-      {/^0x/.test(of) ? short(of) : of}
+    <code className="hex" translate="no" title={of}>
+      {/^0x/.test(of) ? short(ADDRESS.test(of) ? checksummed(of) : of) : of}
     </code>
   )
   return HASH.test(of) ? <Link href={`/console/payments/${of}`}>{text}</Link> : text

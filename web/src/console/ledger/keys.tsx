@@ -69,13 +69,21 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
               columns={COLUMNS}
               first={PAGE}
               empty={
-                <Empty title="The ledger has no key.">
+                <Empty
+                  title={
+                    environment.length > 0
+                      ? `Only ${environment.join(', ')}, from ADMIN_KEY, with every right.`
+                      : 'No admin key yet.'
+                  }
+                >
                   Make one for each machine, and for each person without a passkey, with the scopes they need.
                 </Empty>
               }
             />
             <p className="note">
-              {environment.length > 0 && `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
+              {environment.length > 0 &&
+                keys.length > 0 &&
+                `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
               The ledger stores only digests of keys. A revoked key stops working within three seconds.
             </p>
           </div>
@@ -116,7 +124,6 @@ function Invite() {
 function MakeKey() {
   return (
     <ActButton
-      main
       label="Make a key"
       act="keys"
       says="It works immediately on every instance. You see it only once. The audit log shows its label."

@@ -38,7 +38,7 @@ function Rule() {
   return (
     <p className="note">
       {data.aboveWei === null
-        ? 'The rule is off: every action takes effect immediately.'
+        ? 'No action needs a second person now. You can require one for releases and refunds above an amount.'
         : `A release or refund of more than ${etherAndWei(data.aboveWei)} needs a second person; credit terms and the payments wallet always do.`}
     </p>
   )
@@ -50,7 +50,7 @@ function SetRule() {
     <div className="buttons">
       <ActButton
         main={!data || data.aboveWei === null}
-        label="Set the amount"
+        label={data && data.aboveWei !== null ? 'Change the amount' : 'Require a second person'}
         act="second-person"
         says="Releases and refunds above it become proposals, which another person confirms. Raising it takes a second person, too."
         fields={['aboveWei']}

@@ -123,6 +123,7 @@ const COLUMNS = columnsOf<Turn>(
     ['each', 'amountWei'],
   ],
   {
+    leads: ['tierId'],
     cells: {
       tierId: ({ tierId, isHeld }) => (
         <>

@@ -76,10 +76,12 @@ function Budget() {
               {budget.spent !== null && (
                 <p className="notice bad">Work waits: no {budget.spent === 'nodes' ? 'nodes' : 'groups'} are left.</p>
               )}
-              <p className="note">
-                The contract’s owner refills them: <code translate="no">node-ledger owner refill-minter</code> prepares
-                the transaction.
-              </p>
+              {budget.low.length > 0 && (
+                <p className="note">
+                  The contract’s owner refills them: <code translate="no">node-ledger owner refill-minter</code>{' '}
+                  prepares the transaction.
+                </p>
+              )}
             </div>
           )
         }

@@ -46,7 +46,7 @@ export function ToDo() {
       tone: 'warn',
       most,
       section: 'nodes',
-      how: 'Decide',
+      how: 'See the node',
     }),
     ...taskFor(open.length, 'action waits for a second person', 'actions wait for a second person', {
       tone: 'warn',
@@ -74,7 +74,7 @@ export function ToDo() {
 function Row({ what, tone, since, section, how }: Task) {
   return (
     <li>
-      <Mark tone={tone}>{tone === 'bad' ? 'now' : 'open'}</Mark>
+      {tone === 'bad' && <Mark tone={tone}>now</Mark>}
       <span>
         <strong>{what}</strong>
         {since?.[1] && (
@@ -83,7 +83,13 @@ function Row({ what, tone, since, section, how }: Task) {
           </span>
         )}
       </span>
-      {section === null ? <span className="note">{how}</span> : <Link href={`/console/${section}`}>{how}</Link>}
+      {section === null ? (
+        <span className="note">{how}</span>
+      ) : (
+        <Link href={`/console/${section}`} className="button">
+          {how}
+        </Link>
+      )}
     </li>
   )
 }

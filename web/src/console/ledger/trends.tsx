@@ -1,6 +1,6 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
 import { useState } from 'react'
-import { count, etherAsNumber, everyTime, shortEther } from '../../format.ts'
+import { count, etherAsNumber, everyTime, shortEther, timeMark } from '../../format.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { ExactTime, Unknown } from '../../ui/facts.tsx'
@@ -35,8 +35,8 @@ function Plots({ trends: { bins, by } }: { trends: Shape<'Trends'> }) {
   return (
     <>
       <dl className="tiles">
-        {KINDS.filter(([, kind]) => kind === 'sold' || sumWei(bins, kind) > 0n).map(([name, kind]) => (
-          <Trend key={kind} bins={bins} name={name} kind={kind} isCourse={newest.length > 0} />
+        {KINDS.filter(([, kind], place) => place < 3 || sumWei(bins, kind) > 0n).map(([name, kind]) => (
+          <Trend key={kind} bins={bins} name={name} kind={kind} by={by} isCourse={newest.length > 0} />
         ))}
       </dl>
       <p className="note">Payments count at the time of their block, in their present state.</p>
@@ -58,7 +58,7 @@ function Plots({ trends: { bins, by } }: { trends: Shape<'Trends'> }) {
 type Ledger = NonNullable<TrendBin['ledger']>
 type Kind = Exclude<keyof Ledger, 'nodes'>
 
-/** The figures. All but the first have a tile only if there are any. */
+/** The figures. The first three always have a tile, the others only if there are any. */
 const KINDS: readonly (readonly [name: string, kind: Kind])[] = [
   ['Sold', 'sold'],
   ['Held', 'held'],
@@ -91,19 +91,20 @@ interface TrendProps {
   bins: readonly TrendBin[]
   name: string
   kind: Kind
+  by: string
   /** True if there is a bar to show. */
   isCourse: boolean
 }
 
 /** The sum of an amount, and its course in small. A bin without a reading stays empty. */
-function Trend({ bins, name, kind, isCourse }: TrendProps) {
+function Trend({ bins, name, kind, by, isCourse }: TrendProps) {
   return (
     <Figure
       name={name}
       note={
         <>
           {countOf(bins, kind)}
-          {isCourse && <Course bins={bins} kind={kind} />}
+          {isCourse && <Course bins={bins} kind={kind} by={by} />}
         </>
       }
     >
@@ -112,7 +113,7 @@ function Trend({ bins, name, kind, isCourse }: TrendProps) {
   )
 }
 
-const Course = ({ bins, kind }: Pick<TrendProps, 'bins' | 'kind'>) => (
+const Course = ({ bins, kind, by }: Pick<TrendProps, 'bins' | 'kind' | 'by'>) => (
   <div className="trend">
     <Bars
       bars={bins.map(({ startAt, ledger }) => {
@@ -125,6 +126,10 @@ const Course = ({ bins, kind }: Pick<TrendProps, 'bins' | 'kind'>) => (
         }
       })}
     />
+    <p className="ends">
+      <span>{bins[0] && timeMark(bins[0].startAt, by === 'hour' ? 3_600_000 : 86_400_000)}</span>
+      <span>now</span>
+    </p>
   </div>
 )
 

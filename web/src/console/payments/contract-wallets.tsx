@@ -56,10 +56,9 @@ function Modes({ mode, modes, knownWallets }: Shape<'ContractWallets'>) {
   const current = modes.findLast((entry) => entry.mode === mode)
   return (
     <div className="stack">
-      <p>
+      <p title={`The list of known wallets is version ${knownWallets}.`}>
         <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> {IN_FORCE[mode]}
       </p>
-      <p className="note">The list of known wallets is version {knownWallets}.</p>
       {modes.length > 0 && (
         <Table
           caption="Modes"

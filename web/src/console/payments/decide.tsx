@@ -1,5 +1,5 @@
 // The decisions still open for a payment: release, refund in two steps, attribute, dismiss.
-import { ether } from '../../format.ts'
+import { checksummed, ether, plainEther } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { nearestTier } from '../../nearest.ts'
 import { ActButton } from '../act.tsx'
@@ -17,6 +17,7 @@ export function Decide({ payment, name }: { payment: PaymentFacts; name: string 
         <ActButton
           danger
           label="Dismiss"
+          title={`Dismiss payment ${payment.id}`}
           act="payments/{payment}/dismiss"
           params={{ payment: name }}
           says={`These ${ether(payment.valueWei)} ETH get neither node nor refund. You can still refund them later.`}
@@ -34,25 +35,33 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
     <>
       <ActButton
         main={isRefunding}
-        label={isRefunding ? 'Check if it may be sent' : 'Prepare a refund'}
+        label={isRefunding ? 'Check the refund' : 'Prepare a refund'}
+        title={`${isRefunding ? 'Check' : 'Prepare'} the refund of payment ${payment.id}`}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
+        {...(isRefunding && { fields: [] })}
         says={
           isRefunding
-            ? `The answer says whether you may send the ${amount} now.`
-            : `From now on the service signs no mint for this payment. An earlier signed mint may still succeed: the answer shows until when. Send the ${amount} only once the answer allows it.`
+            ? `Shows whether a mint that was signed earlier can still succeed. If none can, you may send the ${amount}.`
+            : `The service stops signing mints for this payment. One that it signed before may still succeed for a while: send the ${amount} only when “Check the refund” allows it.`
         }
       />
       {isRefunding && (
         <>
           <ActButton
-            label="Enter the refund"
+            label="Record the refund"
+            title={`Record the refund of payment ${payment.id}`}
             act="payments/{payment}/refund"
             params={{ payment: name }}
-            says={`Send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own, once the check allows it. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
+            says="Once the check allows it, send exactly this with a wallet of your own. Then enter that transaction. The service checks its recipient and amount on chain, and the payment gets no node."
+            copies={[
+              ['Amount', amount, plainEther(payment.valueWei)],
+              ...(payment.from ? [['To', checksummed(payment.from), checksummed(payment.from)] as const] : []),
+            ]}
           />
           <ActButton
             label="Cancel the refund"
+            title={`Cancel the refund of payment ${payment.id}`}
             act="payments/{payment}/refund/cancel"
             params={{ payment: name }}
             says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
@@ -87,14 +96,15 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
         <ActButton
           main
           label="Release"
+          title={`Release payment ${payment.id}`}
           act="payments/{payment}/release"
           params={{ payment: name }}
-          says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. You cannot undo this.`}
+          says={`The next pass mints a node to ${payment.from} for ${amount}, although the rules hold the payment.`}
           fields={asksTier ? ['tierId'] : []}
           more={{
             tierId: { label: 'Tier', required: true, choices, value: nearestTier(payment.valueWei, tiers)?.id ?? '' },
             ...(payment.reason === 'wrongAmount' && {
-              reason: { required: true, placeholder: 'why another amount buys it' },
+              reason: { required: true, placeholder: 'Why this amount buys it' },
             }),
           }}
           warns={({ tierId }) => <OtherPrice wei={payment.valueWei} tier={tiers.find(({ id }) => id === tierId)} />}
@@ -104,12 +114,14 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
   )
 }
 
-/** Shows by how much an amount misses a tier's price. */
+/** A release is final. Shows by how much an amount misses a tier's price. */
 function OtherPrice({ wei, tier }: { wei: bigint; tier: Tiers[number] | undefined }) {
-  if (!tier || tier.priceWei === wei) return null
   return (
     <p className="notice warn" role="status">
-      The amount is {difference(wei, tier.priceWei)} than the price of {tier.label}.
+      {tier &&
+        tier.priceWei !== wei &&
+        `The amount is ${difference(wei, tier.priceWei)} than the price of ${tier.label}. `}
+      You cannot undo this.
     </p>
   )
 }

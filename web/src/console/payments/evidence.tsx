@@ -23,7 +23,7 @@ export function Evidence({ verdict, tiers }: { verdict: Shape<'PastVerdict'>; ti
       <p>{sentenceOf(verdict, tiers)}</p>
       {typeof note === 'string' && note !== '' && <p className="whole">“{note}”</p>}
       <details>
-        <summary>What the rule saw</summary>
+        <summary>{verdict.decidedBy === SERVICE ? 'What the rule saw' : 'On record'}</summary>
         <Pairs of={verdict.evidence} />
       </details>
     </div>

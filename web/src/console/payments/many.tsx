@@ -73,10 +73,10 @@ function Release({ payments }: { payments: readonly Shape<'Payment'>[] }) {
       more={{
         ...(first && {
           tierId: { required: true, choices, value: nearestTier(first.valueWei, tiers)?.id ?? '' },
-          reason: { required: true, placeholder: 'why other amounts buy it' },
+          reason: { required: true, placeholder: 'Why other amounts buy it' },
         }),
       }}
-      says="The next pass mints a node to the payer of each, despite the verdict of the rules. You cannot undo this."
+      says="The next pass mints a node to the payer of each, although the rules hold it. You cannot undo this."
       did={(result) => <Results of={result} payments={payments} />}
       warns={({ tierId }) => {
         const tier = tiers.find(({ id }) => id === tierId)

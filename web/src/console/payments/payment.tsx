@@ -2,12 +2,13 @@
 import { Link } from 'wouter'
 import { checksummed, ether, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
+import { nearestTier } from '../../nearest.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
-import { etherAndWei } from '../amounts.ts'
+import { difference, etherAndWei } from '../amounts.ts'
 import { Aligned } from '../exact.tsx'
 import { useHeading } from '../heading.ts'
 import { Pairs } from '../record.tsx'
@@ -30,8 +31,10 @@ export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
 
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
-  const { valueWei, from, tierId } = payment
-  const tier = useTiers().data?.find(({ id }) => id === tierId)
+  const { valueWei, from, tierId, reason } = payment
+  const tiers = useTiers().data ?? []
+  const tier = tiers.find(({ id }) => id === tierId)
+  const near = reason === 'wrongAmount' ? nearestTier(valueWei, tiers) : null
   return (
     <>
       <Aligned wei={valueWei} />
@@ -44,7 +47,13 @@ export function PaymentLine({ payment }: RowProps) {
           </code>
         )}
       </span>
-      <span>{tier?.label ?? tierId ?? <span className="none">–</span>}</span>
+      {near && tierId === null ? (
+        <span className="note">
+          {difference(valueWei, near.priceWei)} than {near.label}
+        </span>
+      ) : (
+        <span>{tier?.label ?? tierId ?? <span className="none">–</span>}</span>
+      )}
       <span>
         <State payment={payment} />
       </span>

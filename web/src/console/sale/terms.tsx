@@ -4,6 +4,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
 import { type Did, type Shape, useAdmin } from '../admin.ts'
+import { Exact } from '../exact.tsx'
 import { columnsOf } from '../list.tsx'
 
 const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
@@ -90,9 +91,8 @@ const COLUMNS = columnsOf<Shape<'Terms'>>(
   [
     ['from', 'fromTime'],
     'state',
-    ['turns', 'payouts'],
-    ['least a turn', 'minWei'],
-    ['most a turn', 'maxWei'],
+    ['turns are', 'payouts'],
+    ['a turn pays', 'minWei', 'text'],
     ['every', 'intervalSec'],
     ['slots', 'slotSec'],
     'enteredBy',
@@ -101,6 +101,11 @@ const COLUMNS = columnsOf<Shape<'Terms'>>(
   {
     cells: {
       payouts: ({ payouts }) => (payouts ? 'owed' : 'not owed'),
+      minWei: ({ minWei, maxWei }) => (
+        <>
+          <Exact wei={minWei} /> to <Exact wei={maxWei} />
+        </>
+      ),
     },
   },
 )

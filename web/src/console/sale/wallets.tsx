@@ -17,7 +17,11 @@ export const Wallets = listSection('payment-wallets', {
   ),
   empty: <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>,
   reversed: true,
-  cells: { stolen: ({ stolen }) => (stolen ? 'yes' : null), closedBlock: ({ closedBlock }) => closedBlock },
+  cells: {
+    fromBlock: ({ fromBlock }) => fromBlock || null,
+    stolen: ({ stolen }) => (stolen ? 'yes' : null),
+    closedBlock: ({ closedBlock }) => closedBlock,
+  },
   decide: actFor,
 })
 

@@ -24,17 +24,17 @@ export function Buy() {
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   const isSold = tier?.state === 'open' && !tier.soldOut
   const paidCount = search.getAll('tx').length
-  const paid = standing ?? (paidCount > 1 ? fill(t.onTheirWay, { n: paidCount }) : t.yourPayment)
+  const paid = standing ?? (paidCount > 1 ? fill(t.onTheirWay, { n: paidCount }) : t.oneOnItsWay)
   const offer = tier && (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   const heading = paidCount > 0 ? paid : (offer ?? t.title)
   return (
     <Page title={heading} heading={heading} lead={isSold && paidCount === 0 && t.lead}>
-      <div className={tier ? 'selling' : undefined}>
+      <div className={tier && (paidCount > 0 || tier.state === 'closed' ? 'selling alone' : 'selling')}>
         <Shown reading={tiers}>
           {(all) =>
             tier ? (
               <>
-                <Thing tier={tier} isPaid={paidCount > 0} />
+                {paidCount === 0 && <Thing tier={tier} />}
                 <Suspense fallback={<Offered tier={tier} />}>
                   <Checkout key={id} tier={tier} heading={paid} setHeading={setStanding} />
                 </Suspense>

@@ -52,6 +52,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
       {isPhone() ? open : code}
       <CopyRows rows={rows} />
+      <p className="note">{fill(t.otherAmount, { chain })}</p>
       {isPhone() ? (
         <details className="checked">
           <summary>{t.showQr}</summary>
@@ -64,7 +65,6 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       {payer && <Checks address={payer} tier={tier} quantity={1} />}
       <Referred referral={useReferred(null)} />
-      <p className="note">{fill(t.otherAmount, { chain })}</p>
     </div>
   )
 }

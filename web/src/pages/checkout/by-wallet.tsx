@@ -66,7 +66,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
       <Referred referral={referral} />
       <button
         type="button"
-        className="button main wide"
+        className="button main wide big"
         aria-describedby={why}
         aria-busy={isBusy}
         disabled={pay.isPending || isBusy || wallet.chainId !== quote.chainId || isHeldBack}

@@ -115,8 +115,8 @@ function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
   const minted = all.filter((state) => state === 'minted').length
   const counted = waiting > 0 ? fill(t.onTheirWay, { n: waiting }) : minted > 0 && fill(t.areYours, { n: minted })
   const isSeveral = hashes.length > 1
-  // The steps of a single payment have a heading of their own.
-  const heading = isSeveral ? counted || t.yourPayments : t.yourPayment
+  const single = waiting > 0 ? t.oneOnItsWay : minted > 0 ? t.oneIsHere : t.yourPayment
+  const heading = isSeveral ? counted || t.yourPayments : single
   useEffect(() => setHeading(heading), [heading, setHeading])
   return (
     <div className={isSeveral ? 'stack several' : 'stack'}>

@@ -12,15 +12,15 @@ import { isOver, isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } fr
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, and before it is paid for its terms and what happens next. A tier that is over has no terms, and one that is closed shows nothing. */
-export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
+/** The thing itself: its picture, what it paid, its terms and what happens next. A tier that is over has no terms, and one that is closed shows nothing. */
+export function Thing({ tier }: { tier: Tier }) {
   const mostOf = useMostPerWallet()
   if (tier.state === 'closed') return null
   return (
     <div className="thing">
       <TierPicture payoutBps={tier.payoutBps} />
       <LastPaid tier={tier} />
-      {!isPaid && !isOver(tier) && (
+      {!isOver(tier) && (
         <Facts
           of={{
             [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
@@ -30,7 +30,7 @@ export function Thing({ tier, isPaid }: { tier: Tier; isPaid: boolean }) {
           }}
         />
       )}
-      {!isPaid && isSold(tier) && (
+      {isSold(tier) && (
         <ol className="how short">
           {t.next.map(([step, what]) => (
             <li key={step}>
@@ -78,7 +78,7 @@ export function Offered({ tier }: { tier: Tier }) {
         <Total tier={tier} wei={quote?.priceWei ?? tier.priceWei} />
         {quote && (
           <>
-            <a href={payLink(quote)} className="button main wide">
+            <a href={payLink(quote)} className="button main wide big">
               {t.openInWallet}
             </a>
             <Recipient quote={quote} />

@@ -18,7 +18,7 @@ export function LedgerNow({ rounds, stats }: { rounds: Reading<Distribution[]>; 
   return (
     <div className="columns level">
       <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
-        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 8)} few />}</Shown>
+        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 7)} few />}</Shown>
       </Section>
       <Section title={t.ledger}>
         <Shown reading={cover} lines={2}>

@@ -16,7 +16,10 @@ export function Rounds() {
     return (
       <Page title={t.title} lead={t.lead}>
         <Empty title={t.none}>
-          {t.first} <Link href="/buy">{words.overview.buy}</Link>
+          <p>{t.first}</p>
+          <Link href="/buy" className="button">
+            {words.overview.buy}
+          </Link>
         </Empty>
       </Page>
     )

@@ -195,7 +195,9 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
           ? sentHash
             ? t.waiting
             : t.confirm
-          : fill(isAll ? t.submitAll : t.submit, { amount: ether(amountWei) })}
+          : isAll
+            ? t.submitAll
+            : fill(t.submit, { amount: ether(amountWei) })}
       </button>
       {act.isPending && !sentHash && !isProposed && <Waiting lines={1} />}
       {maySubmit && <ByHand withdrawal={withdrawal} />}

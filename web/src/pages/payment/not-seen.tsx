@@ -5,7 +5,7 @@ import { words } from '../../words/payment.ts'
 import type { Replacement } from './replaced.ts'
 
 /** If the transaction is in no block after this time, the wallet may have replaced or dropped it. */
-const LATE_MS = 3 * 60_000
+export const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
   payer: string | undefined
@@ -25,7 +25,15 @@ export function NotSeen({ payer, other, since, polledAt }: NotSeenProps) {
       </p>
     )
   }
-  if (polledAt - since < LATE_MS) return payer ? null : <p className="notice">{words.notSeen.unsure}</p>
+  if (polledAt - since < LATE_MS)
+    return payer ? null : (
+      <ol className="way">
+        <li className="now">
+          <span>{words.notSeen.looking}</span>
+          <span className="note">{words.notSeen.unsure}</span>
+        </li>
+      </ol>
+    )
   return (
     <p className="notice warn">
       {words.notSeen.late} {payer && <Link href={`/address/${payer}`}>{words.notSeen.all}</Link>}

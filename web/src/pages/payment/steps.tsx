@@ -13,7 +13,7 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { ui } from '../../words/ui.ts'
 import { noteOver, readIntent } from './intent.ts'
-import { NotSeen } from './not-seen.tsx'
+import { LATE_MS, NotSeen } from './not-seen.tsx'
 import { usePace } from './pace.ts'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
 import { useReplacement } from './replaced.ts'
@@ -110,7 +110,9 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
           />
         </Fragment>
       ))}
-      {name === undefined && <End txHash={txHash} payments={payments} />}
+      {name === undefined && (
+        <End txHash={txHash} payments={payments} isFresh={reading.dataUpdatedAt - since < LATE_MS} />
+      )}
       {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
@@ -277,12 +279,16 @@ const Transaction = ({ txHash }: { txHash: string }) => (
   </p>
 )
 
+const ON_ITS_WAY: readonly string[] = ['seen', 'accepted', 'minting'] satisfies Payment['status'][]
+
 /** Whom to ask about a transfer. Once it has become nodes: its hash, which leads to the explorer. */
-function End({ txHash, payments }: { txHash: string; payments: readonly Payment[] }) {
+function End({ txHash, payments, isFresh }: { txHash: string; payments: readonly Payment[]; isFresh: boolean }) {
   const { contact } = useSite()
   const isSettled = payments.length > 0 && payments.every(({ status }) => status === 'minted')
   if (isSettled) return <Transaction txHash={txHash} />
-  if (contact === null) return null
+  // There is nothing to ask about a transfer that has just arrived.
+  const isOnItsWay = payments.length > 0 && payments.every(({ status }) => ON_ITS_WAY.includes(status))
+  if (contact === null || (isOnItsWay && isFresh)) return null
   return (
     <p>
       <a href={contactAbout(contact, txHash)} className="button">
