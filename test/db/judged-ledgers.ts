@@ -72,7 +72,7 @@ const drawnPayment = fc.record({
   wallet: fc.constantFrom(...WALLETS, account(1), account(1)),
   txIndex: fc.nat(2),
   succeeded: fc.constantFrom(true, true, true, true, true, false),
-  heldWei: fc.constantFrom(null, null, null, 4n, 5n, 9n, 10n),
+  heldWei: fc.constantFrom(null, 4n, 5n, 9n, 10n),
   isFull: fc.constantFrom(false, false, false, true),
   doubt: fc.constantFrom(null, null, null, 'none', 'none', 'none', ...DOUBTS),
   fails: fc.constantFrom(false, false, false, false, false, true),
@@ -132,7 +132,9 @@ function mayRead({ from }: Drawn['payments'][number], given: Drawn): boolean {
 }
 
 /** Whether a holding that cannot be read is all that this payment may wait for. */
-const waitsForHolding = (one: Drawn['payments'][number], given: Drawn) => one.heldWei === null && given.asksHolding
+const waitsForHolding = ({ pick }: Drawn['payments'][number], given: Drawn) => asksHolding(given) && pick % 2 === 0
+/** Whether a crowd comes for a tier that asks for a holding, and for which there are places enough. */
+const asksHolding = (given: Drawn) => given.crowd !== null && given.asksHolding
 
 function doubtOf(one: Drawn['payments'][number], given: Drawn): Payment['doubt'] {
   // Of an inner transfer two providers have told the trace.
@@ -141,6 +143,14 @@ function doubtOf(one: Drawn['payments'][number], given: Drawn): Payment['doubt']
   if (waitsForHolding(one, given)) return null
   if (doubt === 'none' && given.age >= 3_599) return null
   return mayRead(one, given) ? doubt : null
+}
+
+/** What the run can read of a payment. Only one that may be sold fails. */
+function knownOf(one: Drawn['payments'][number], given: Drawn, maySell: boolean) {
+  const waits = waitsForHolding(one, given)
+  const doubt = doubtOf(one, given)
+  const restsOnOne = doubt !== null && doubt !== 'none'
+  return { heldWei: waits ? null : one.heldWei, doubt, restsOnOne, fails: one.fails && maySell && !waits }
 }
 
 /** What is known of an inner payer before the run. If nothing may have to be read, it is known of the payment's own block. */
@@ -189,7 +199,7 @@ function paymentsOf({ sale, payments }: History, given: Drawn): Payment[] {
   const crowd = wanted && bought.filter((one) => tierOf(one) === tierOf(wanted))
   const places = new Set<string>()
   return given.payments.flatMap((drawnOne, n): Payment[] => {
-    const { pick, from, isFull, fails, ...one } = drawnOne
+    const { pick, from, isFull, ...one } = drawnOne
     const among = crowd ?? (pick % 6 === 0 || bought.length === 0 ? payments : bought)
     const { valueWei, block } = among[pick % among.length] ?? { valueWei: 11n, block: { number: 10, time: 1_000 } }
     const place = `${block.number} ${one.txIndex}`
@@ -202,13 +212,8 @@ function paymentsOf({ sale, payments }: History, given: Drawn): Payment[] {
     const reason = state === 'held' ? 'walletLimit' : null
     const inner = payerOf(drawnOne, given)
     const at = { block: block.number, time: block.time, ...inner }
-    const doubt = doubtOf(drawnOne, given)
-    const doubts = {
-      doubt,
-      restsOnOne: doubt !== null && doubt !== 'none',
-      fails: fails && !waitsForHolding(drawnOne, given) && isSale && !isFull,
-    }
-    return [{ id: 1 + n, ...one, ...at, ...doubts, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
+    const known = knownOf(drawnOne, given, isSale && !isFull)
+    return [{ id: 1 + n, ...one, ...at, ...known, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
   })
 }
 
@@ -229,8 +234,8 @@ export function ledgerOf(given: Drawn): Ledger {
     const open =
       given.crowd === null
         ? {}
-        : { allowlist: null, holdingWei: given.asksHolding ? one.holdingWei || 5n : 0n, maxPerWallet: 9 }
-    return { ...one, ...open, opensAfter: null, supply: places ?? one.supply }
+        : { allowlist: null, holdingWei: asksHolding(given) ? one.holdingWei || 5n : 0n, maxPerWallet: 9 }
+    return { ...one, ...open, opensAfter: null, supply: asksHolding(given) ? null : (places ?? one.supply) }
   })
   const history = { ...given.history, sale: { versions, openings: [] } }
   const payments = paymentsOf(history, given)

@@ -304,6 +304,15 @@ const textOf = (one: object) => JSON.stringify(one)
 const sorted = (rows: object[]) => rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
 
 const met: Record<string, number> = {}
+const WANTED = [
+  'mintedElsewhere',
+  'mintedThoughRefunded',
+  'mintedThoughRefunding',
+  'nodeToConfirm',
+  'cohortOdd',
+  'refTaken',
+]
+const missing = () => WANTED.filter((action) => met[action] === undefined)
 
 test('each payment gets its node or its reason, and the run reports what should not be', async () => {
   const compare = async (given: Drawn) => {
@@ -348,14 +357,8 @@ test('each payment gets its node or its reason, and the run reports what should 
     const isQuiet = range.events.length + detected + range.sent.length === 0
     assert.equal(noticesIn(sent) === 0, isQuiet, 'what other instances hear')
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })
-  for (const action of [
-    'mintedElsewhere',
-    'mintedThoughRefunded',
-    'mintedThoughRefunding',
-    'nodeToConfirm',
-    'cohortOdd',
-    'refTaken',
-  ])
-    assert.ok((met[action] ?? 0) > 0, `${action}: ${JSON.stringify(met)}`)
+  // Some reports are rare: three in 150 cases.
+  for (let round = 0; round === 0 || (round < 4 && missing().length > 0); round++)
+    await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })
+  assert.deepEqual(missing(), [], JSON.stringify(met))
 })

@@ -190,7 +190,7 @@ export function verdictMatches(said: Payment, verdict: Verdict, published: Publi
       ? judge(factsOf(verdict, named ?? null, isOld))
       : { kind: 'held', why: choice.reason }
   if (JSON.stringify(outcome) !== JSON.stringify(inWords(verdict))) return false
-  if (named === undefined) return evidence.expectedWei === null
+  if (named === undefined) return evidence.expectedWei === null && evidence.tierVersion === null
   const terms = termsShown(verdict, named, sale, shown)
   if (!Object.entries(terms).every(([field, value]) => asTime(evidence[field as keyof Evidence]) === value))
     return false
