@@ -136,7 +136,9 @@ function store(payment: Payment, facts: Facts, tierId: string | null, outcome: O
 function judgeOne(ledger: Ledger, payment: Payment): 'fact' | 'fault' | null {
   const choice = choose(ledger.sale, payment.valueWei, placeOf(payment))
   const facts = factsOf(ledger, payment)
-  const outcome = judge(facts)
+  // A holding is read once nothing else decides.
+  const unread = judge({ ...facts, terms: facts.terms.map((one) => ({ ...one, heldWei: null })) })
+  const outcome = 'why' in unread && unread.why === 'holding' ? judge(facts) : unread
   if (outcome.kind === 'waits') return 'fact'
   if (payment.fails) return 'fault'
   store(payment, facts, choice.kind === 'sells' ? choice.tierId : null, outcome)
