@@ -1,6 +1,6 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
 import { useState } from 'react'
-import { count, etherAsNumber, everyTime, shortEther, timeMark } from '../../format.ts'
+import { count, etherAsNumber, everyTime, shortEther } from '../../format.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { ExactTime, Unknown } from '../../ui/facts.tsx'
@@ -24,19 +24,19 @@ export function Trends() {
         <Choice legend="Range" options={RANGES} value={range} choose={setRange} word={(one) => RANGE_WORDS[one]} />
       </div>
       <Shown reading={reading} lines={8}>
-        {(trends) => <Plots trends={trends} />}
+        {(trends) => <Plots trends={trends} range={range} />}
       </Shown>
     </>
   )
 }
 
-function Plots({ trends: { bins, by } }: { trends: Shape<'Trends'> }) {
+function Plots({ trends: { bins, by }, range }: { trends: Shape<'Trends'>; range: Range }) {
   const newest = bins.filter(hasFigures).reverse()
   return (
     <>
       <dl className="tiles">
         {KINDS.filter(([, kind], place) => place < 3 || sumWei(bins, kind) > 0n).map(([name, kind]) => (
-          <Trend key={kind} bins={bins} name={name} kind={kind} by={by} isCourse={newest.length > 0} />
+          <Trend key={kind} bins={bins} name={name} kind={kind} range={range} isCourse={newest.length > 0} />
         ))}
       </dl>
       <p className="note">Payments count at the time of their block, in their present state.</p>
@@ -91,20 +91,20 @@ interface TrendProps {
   bins: readonly TrendBin[]
   name: string
   kind: Kind
-  by: string
+  range: Range
   /** True if there is a bar to show. */
   isCourse: boolean
 }
 
 /** The sum of an amount, and its course in small. A bin without a reading stays empty. */
-function Trend({ bins, name, kind, by, isCourse }: TrendProps) {
+function Trend({ bins, name, kind, range, isCourse }: TrendProps) {
   return (
     <Figure
       name={name}
       note={
         <>
           {countOf(bins, kind)}
-          {isCourse && <Course bins={bins} kind={kind} by={by} />}
+          {isCourse && <Course bins={bins} kind={kind} range={range} />}
         </>
       }
     >
@@ -113,7 +113,7 @@ function Trend({ bins, name, kind, by, isCourse }: TrendProps) {
   )
 }
 
-const Course = ({ bins, kind, by }: Pick<TrendProps, 'bins' | 'kind' | 'by'>) => (
+const Course = ({ bins, kind, range }: Pick<TrendProps, 'bins' | 'kind' | 'range'>) => (
   <div className="trend">
     <Bars
       bars={bins.map(({ startAt, ledger }) => {
@@ -127,7 +127,7 @@ const Course = ({ bins, kind, by }: Pick<TrendProps, 'bins' | 'kind' | 'by'>) =>
       })}
     />
     <p className="ends">
-      <span>{bins[0] && timeMark(bins[0].startAt, by === 'hour' ? 3_600_000 : 86_400_000)}</span>
+      <span>{RANGE_WORDS[range]} ago</span>
       <span>now</span>
     </p>
   </div>
