@@ -26,6 +26,11 @@ test('every size, distance and colour of the styles is in tokens.css, and each o
   )
 })
 
+test('a style of wrapping lets nothing wrap that must not', () => {
+  // The short form also sets whether text wraps, even inside what does not.
+  for (const name of others) assert.doesNotMatch(read(name), /text-wrap: pretty/, name)
+})
+
 test('there are at most seven sizes of type, and eight distances', () => {
   const count = (kind: string) => [...tokens.matchAll(new RegExp(`^ {2}--${kind}-`, 'gm'))].length
   assert.ok(count('type') <= 7)

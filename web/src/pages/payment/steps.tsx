@@ -111,7 +111,11 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
         </Fragment>
       ))}
       {name === undefined && (
-        <End txHash={txHash} payments={payments} isFresh={reading.dataUpdatedAt - since < LATE_MS} />
+        <End
+          txHash={txHash}
+          payments={payments}
+          isFresh={reading.dataUpdatedAt - since < LATE_MS && (first !== undefined || payer !== undefined)}
+        />
       )}
       {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
@@ -287,7 +291,7 @@ function End({ txHash, payments, isFresh }: { txHash: string; payments: readonly
   const isSettled = payments.length > 0 && payments.every(({ status }) => status === 'minted')
   if (isSettled) return <Transaction txHash={txHash} />
   // There is nothing to ask about a transfer that has just arrived.
-  const isOnItsWay = payments.length > 0 && payments.every(({ status }) => ON_ITS_WAY.includes(status))
+  const isOnItsWay = payments.every(({ status }) => ON_ITS_WAY.includes(status))
   if (contact === null || (isOnItsWay && isFresh)) return null
   return (
     <p>
