@@ -146,7 +146,7 @@ async function compareBlocks(
 
 /**
  * On a ledger that proves no blocks, leaves out those of a block with an undecided payment that only one of several providers reports. It may explain
- * them once two agree. Nobody asks again about a decided one.
+ * them once two agree. Once a payment is decided, the service does not ask a second provider about it.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
   if (!(await restsOnAgreement(ctx))) return differences

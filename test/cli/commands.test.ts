@@ -83,7 +83,7 @@ async function tryExample(command: Command, example: string): Promise<void> {
 /** Steps of a set-up, which show a plan of their own. */
 const NO_PREVIEW = ['init', 'deploy', 'restore']
 
-/** What asks can also be tried: it then says what it would do, and changes no row of any table. */
+/** A command that asks before it acts also takes `--dry-run`: it then prints what it would do, and changes no row of any table. */
 async function tryDry(words: readonly string[], example: string): Promise<void> {
   const before = await digestsOfAll(world.pool)
   const { code, out, err } = await run(...words.map((word) => (word === '--yes' ? '--dry-run' : word)))

@@ -145,7 +145,7 @@ function doubtOf(one: Drawn['payments'][number], given: Drawn): Payment['doubt']
   return mayRead(one, given) ? doubt : null
 }
 
-/** What the run can read of a payment. Only one that may be sold fails. */
+/** What the run can read of a payment. A verdict fails to be stored only if the payment may buy something. */
 function knownOf(one: Drawn['payments'][number], given: Drawn, maySell: boolean) {
   const waits = waitsForHolding(one, given)
   const doubt = doubtOf(one, given)

@@ -64,8 +64,8 @@ export function roundTop(wei: bigint): bigint {
 }
 
 /**
- * The bars of a range until now, and how much time each spans. They begin with the range, or with the first point if that is younger: the first hour
- * of a ledger fills its plot. `points` are all points, oldest first.
+ * The bars of a range until now, and how much time each spans. They begin with the range, or with the first point if that is younger, so that a
+ * young ledger fills the width of its plot. `points` are all points, oldest first.
  */
 export function binsOf(points: readonly Point[], range: Range, nowMs: number): { stepMs: number; bins: Bin[] } {
   const firstMs = Math.max(points[0]?.at.getTime() ?? nowMs, nowMs - (RANGES[range] ?? nowMs))

@@ -247,7 +247,10 @@ const MANY = {
   reason: field.REASON,
 }
 
-/** Decides each payment after the one before it, in a transaction of its own. If one is refused, the others are still decided. */
+/**
+ * Decides each payment after the one before it, in a transaction of its own. If one is refused, the others are still decided. A dry run tries all of them
+ * in one transaction and undoes it, so that each sees the places that the earlier ones take.
+ */
 export const decideMany = defineGuardedAct({
   path: 'payments/decide',
   scope: 'decide',

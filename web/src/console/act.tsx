@@ -29,7 +29,7 @@ interface Wording {
   danger?: boolean
   /** True if the dialog first shows what the act would do. The act must take `dryRun`. */
   tries?: boolean
-  /** What to copy into a wallet first. */
+  /** Facts that the operator copies into a wallet before the act. */
   copies?: readonly CopyRow[]
 }
 

@@ -25,20 +25,21 @@ interface BarsProps {
 
 export function Bars({ bars, least = 0, top }: BarsProps) {
   const max = Math.max(top ?? 0, ...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
+  const emptyCount = Math.max(0, least - bars.length)
   return (
     <svg
       className="bars"
-      viewBox={`0 0 ${Math.max(bars.length, least) * WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${(emptyCount + bars.length) * WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      {Array.from({ length: Math.max(0, least - bars.length) }, (_, at) => (
+      {Array.from({ length: emptyCount }, (_, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: places that never move
         <rect key={`none ${at}`} x={at * WIDTH + GAP / 2} y={HEIGHT - LEAST} width={WIDTH - GAP} height={LEAST} />
       ))}
       {bars.map(({ key, value, title, tone }, index) => {
         const height = value ? Math.max(LEAST, (value / max) * HEIGHT) : 0
-        const x = (Math.max(0, least - bars.length) + index) * WIDTH
+        const x = (emptyCount + index) * WIDTH
         return (
           <g key={key} className={tone}>
             <title>{title}</title>

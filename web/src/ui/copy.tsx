@@ -55,6 +55,7 @@ async function copyText(text: string): Promise<void> {
 /** A fact to enter elsewhere. `value` is what the button copies. */
 export type CopyRow = readonly [name: string, text: string, value: string]
 
+/** Facts to enter elsewhere, each with a button that copies its value. */
 export function CopyRows({ rows }: { rows: readonly CopyRow[] }) {
   return (
     <Facts
