@@ -52,13 +52,18 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
   const visibleRows = all || rows.length <= first + FEW ? rows : rows.slice(0, first)
   if (rows.length === 0 && empty !== undefined) return empty
   return (
-    <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
+    <div className={columns.filter(({ wideOnly }) => !wideOnly).length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
       <table>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ heading, figure }) => (
-              <th key={heading} scope="col" className={figure ? 'figure' : undefined}>
+            {columns.map(({ heading, figure, wideOnly }) => (
+              <th
+                key={heading}
+                scope="col"
+                data-wide={wideOnly ? '' : undefined}
+                className={figure ? 'figure' : undefined}
+              >
                 {heading}
               </th>
             ))}

@@ -8,7 +8,7 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { isOver, isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { isOver, isSold, LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
@@ -20,6 +20,7 @@ export function Thing({ tier }: { tier: Tier }) {
     <div className="thing">
       <TierPicture payoutBps={tier.payoutBps} />
       <LastPaid tier={tier} />
+      {isSold(tier) && <TierCourse tier={tier} />}
       {!isOver(tier) && (
         <Facts
           of={{
@@ -62,11 +63,15 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
   )
 }
 
-/** To whom, and on which network. */
-export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
+/** To whom, and on which network; without a wallet, also who adds the fee. */
+export function Recipient({ quote: { paymentAddress, chainId }, hasWallet }: { quote: Quote; hasWallet: boolean }) {
   const { data } = useDeployment()
   const chain = data?.chainName ?? chainInWords({ chainName: null, chainId })
-  return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
+  return (
+    <p className="note">
+      {rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })} {!hasWallet && t.feeAdded}
+    </p>
+  )
 }
 
 /** The checkout before its code has loaded: a wallet can already pay by the link. */
@@ -81,7 +86,7 @@ export function Offered({ tier }: { tier: Tier }) {
             <a href={payLink(quote)} className="button main wide big">
               {t.openInWallet}
             </a>
-            <Recipient quote={quote} />
+            <Recipient quote={quote} hasWallet={false} />
           </>
         )}
       </div>
