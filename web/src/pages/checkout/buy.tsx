@@ -8,7 +8,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { Offered, Thing } from './offered.tsx'
-import { isSold, TierCards, Tiers } from './tiers.tsx'
+import { isSold, Tiers } from './tiers.tsx'
 
 // The payment code loads once the buyer picks a tier.
 const Checkout = later(async () => (await import('./checkout.tsx')).Checkout)
@@ -44,7 +44,9 @@ export function Buy() {
             ) : (
               <>
                 <Empty title={t.noTier} />
-                <TierCards tiers={all.filter(({ onSale }) => onSale)} />
+                <Suspense>
+                  <Instead tiers={all} />
+                </Suspense>
               </>
             )
           }

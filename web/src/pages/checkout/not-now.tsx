@@ -13,9 +13,8 @@ const t = words.buy
 
 /** The tier, why no buyer can pay now, and until when. The page continues automatically once the service reports that the tier is open. */
 export function NotNow({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
-  const { state, opensAt, closesAt } = tier
+  const { state, onSale, opensAt, closesAt } = tier
   const step = stepsOf(tiers, tier).find(isSold)
-  const isPast = state === 'closed' && closesAt !== null && closesAt.getTime() < Date.now()
   return (
     <div className="not-now">
       <TierPicture payoutBps={tier.payoutBps} />
@@ -28,7 +27,9 @@ export function NotNow({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) 
         {state === 'upcoming' && opensAt ? (
           <Opening at={opensAt} />
         ) : (
-          <p>{isPast ? rich(t.closedAt, { time: <Time at={closesAt} /> }) : whyNot(tier, tiers)}</p>
+          <p>
+            {state === 'closed' && onSale ? rich(t.closedAt, { time: <Time at={closesAt} /> }) : whyNot(tier, tiers)}
+          </p>
         )}
         {step && (
           <Link href={`/buy/${step.id}`} className="button main">
