@@ -57,13 +57,18 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
   if (rows.length === 0 && empty !== undefined) return empty
   const places = columns.map(({ wei }) => wei && placesIn(visibleRows.map(wei)))
   return (
-    <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
+    <div className={columns.filter(({ wideOnly }) => !wideOnly).length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
       <table>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ heading, figure }) => (
-              <th key={heading} scope="col" className={figure ? 'figure' : undefined}>
+            {columns.map(({ heading, figure, wideOnly }) => (
+              <th
+                key={heading}
+                scope="col"
+                data-wide={wideOnly ? '' : undefined}
+                className={figure ? 'figure' : undefined}
+              >
                 {heading}
               </th>
             ))}

@@ -6,6 +6,8 @@ export const words = {
     together: 'One confirmation for all {n}, if your wallet can send them together.',
     each: '{n} transfers of {amount} ETH. Your wallet asks for each.',
     partly: '{paid} of {n} sent.',
+    balance: 'Balance',
+    fee: 'Network fee, about',
     checking: 'Checking…',
     pay: 'Pay {amount} ETH',
     payAnyway: 'Pay {amount} ETH anyway',

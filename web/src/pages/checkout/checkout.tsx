@@ -193,7 +193,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
           <Connect payByHand={payByHand} />
         )}
       </Suspense>
-      {byHand === null && <Recipient quote={quote} />}
+      {byHand === null && <Recipient quote={quote} hasWallet={wallet !== null} />}
       {byHand === null && !wallet && <p className="note">{t.checked}</p>}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>

@@ -8,7 +8,7 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
@@ -17,6 +17,7 @@ export const Thing = ({ tier }: { tier: Tier }) => (
   <div className="thing">
     <TierPicture payoutBps={tier.payoutBps} />
     <LastPaid tier={tier} />
+    <TierCourse tier={tier} />
     <Terms tier={tier} />
     <ol className="how short">
       {t.next.map(([step, what]) => (
@@ -63,11 +64,15 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
   )
 }
 
-/** To whom, and on which network. */
-export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
+/** To whom, and on which network; without a wallet, also who adds the fee. */
+export function Recipient({ quote: { paymentAddress, chainId }, hasWallet }: { quote: Quote; hasWallet: boolean }) {
   const { data } = useDeployment()
   const chain = data?.chainName ?? chainInWords({ chainName: null, chainId })
-  return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
+  return (
+    <p className="note">
+      {rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })} {!hasWallet && t.feeAdded}
+    </p>
+  )
 }
 
 /** The checkout before its code has loaded: a wallet can already pay by the link. */
@@ -82,7 +87,7 @@ export function Offered({ tier }: { tier: Tier }) {
             <a href={payLink(quote)} className="button main wide big">
               {t.openInWallet}
             </a>
-            <Recipient quote={quote} />
+            <Recipient quote={quote} hasWallet={false} />
           </>
         )}
       </div>
