@@ -196,16 +196,16 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
-  const isClosed = tier.state === 'closed'
-  const thing = isClosed
-    ? ''
-    : `<div class="thing">${pictureOf(tier)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
+  const paid = `<div class="paid"><p>${paidOf(tier, facts)}</p></div>`
+  const head = `<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header>`
+  if (!isBuyable(tier))
+    return `<div class="stack">${head}<div class="not-now">${pictureOf(tier)}${priceOf(tier.priceWei)}${paid}<div class="notice"><p>${standsOf(tier)}</p></div></div></section></div>`
   const pay = quote
     ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })} ${buy.feeAdded}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
-    : `<p class="notice">${isBuyable(tier) ? buy.notOnSale : standsOf(tier)}</p>`
-  return `<div class="selling${isClosed ? ' alone' : ''}">${thing}<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+    : `<p class="notice">${buy.notOnSale}</p>`
+  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}</div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
@@ -240,7 +240,7 @@ function cardOf(tier: ShownTier, facts: ShopFacts): string {
   const act = isBuyable(tier)
     ? `<a class="button wide" href="/buy/${id}">${filled(shop.buy, { tier: escapeHtml(label) })}</a>`
     : opens
-  const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
+  const mark = isBuyable(tier) || opens ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
   const left = { n: String(remaining), supply: String(supply), beingPaid: '' }
   const factList = supply ? `<dl class="facts"><dt>${shop.supply}</dt><dd>${filled(shop.left, left)}</dd></dl>` : ''
   return (

@@ -8,41 +8,42 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { isOver, isSold, LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, its terms and what happens next. A tier that is over has no terms, and one that is closed shows nothing. */
-export function Thing({ tier }: { tier: Tier }) {
+/** The thing itself: its picture, what it paid, its terms and what happens next. */
+export const Thing = ({ tier }: { tier: Tier }) => (
+  <div className="thing">
+    <TierPicture payoutBps={tier.payoutBps} />
+    <LastPaid tier={tier} />
+    <TierCourse tier={tier} />
+    <Terms tier={tier} />
+    <ol className="how short">
+      {t.next.map(([step, what]) => (
+        <li key={step}>
+          <p>
+            <strong>{step}</strong> {what}
+          </p>
+        </li>
+      ))}
+    </ol>
+  </div>
+)
+
+/** How many nodes a wallet may hold, who may buy, and how many there are while none is sold. */
+export function Terms({ tier }: { tier: Tier }) {
   const mostOf = useMostPerWallet()
-  if (tier.state === 'closed') return null
   return (
-    <div className="thing">
-      <TierPicture payoutBps={tier.payoutBps} />
-      <LastPaid tier={tier} />
-      {isSold(tier) && <TierCourse tier={tier} />}
-      {!isOver(tier) && (
-        <Facts
-          of={{
-            [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
-            ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
-              [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
-            }),
-          }}
-        />
-      )}
-      {isSold(tier) && (
-        <ol className="how short">
-          {t.next.map(([step, what]) => (
-            <li key={step}>
-              <p>
-                <strong>{step}</strong> {what}
-              </p>
-            </li>
-          ))}
-        </ol>
-      )}
-    </div>
+    <Facts
+      of={{
+        ...(tier.state === 'upcoming' && tier.remaining !== null && { [words.tiers.supply]: leftInWords(tier) }),
+        [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
+        ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
+          [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
+        }),
+      }}
+    />
   )
 }
 

@@ -38,7 +38,7 @@ export function Tiers() {
 }
 
 /** True if nobody can buy the tier, now or later. */
-export const isOver = ({ state }: Tier): boolean => state === 'soldOut' || state === 'closed'
+const isOver = ({ state }: Tier): boolean => state === 'soldOut' || state === 'closed'
 
 /** Tiers that can be bought, or will be, have their cards. The others are folded. */
 function Offers({ tiers }: { tiers: readonly Tier[] }) {
@@ -164,8 +164,9 @@ const NEARLY = 0.9
 const isNearlySold = ({ remaining, supply }: Tier) =>
   remaining !== null && supply !== null && supply - remaining >= supply * NEARLY
 
-/** Shows the state of a tier's sale, unless it is simply open. */
+/** Shows the state of a tier's sale, unless it is simply open, or the card says when it opens. */
 function Standing({ tier }: { tier: Tier }) {
+  if (tier.state === 'upcoming' && (tier.opensAt ?? tier.opensAfter) !== null) return null
   const why = whyNotSold(tier)
   if (why !== null) return <Mark tone="calm">{why}</Mark>
   return isNearlySold(tier) && <Mark tone="warn">{t.nearly}</Mark>
