@@ -116,6 +116,9 @@ try {
         colorScheme: theme,
         viewport: { width, height: 900 },
         deviceScaleFactor: 1,
+        // A finger points on a phone.
+        isMobile: size === 'phone',
+        hasTouch: size === 'phone',
       })
       const page = await context.newPage()
       // The chain's provider rejects a request that has this header.
@@ -162,7 +165,14 @@ async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
   const nowSec = Math.floor(Date.now() / 1000)
   const prices = { early: BASIC_WEI * 3n, scarce: BASIC_WEI * 7n }
   const tier = (tierId: string, label: string, priceWei: bigint, bounds: object) =>
-    act('tiers', { tierId, label, priceWei: String(priceWei), maxPerWallet: 5, payoutBps: 15_000, ...bounds })
+    act('tiers', {
+      tierId,
+      label,
+      priceWei: String(priceWei),
+      maxPerWallet: 5,
+      payoutBps: Number(priceWei / BASIC_WEI) * 6_000,
+      ...bounds,
+    })
   await tier('early', 'Early', prices.early, { supply: 2 })
   await tier('second', 'Second step', BASIC_WEI * 4n, { supply: 50, opensAfter: 'early' })
   await tier('spring', 'Spring', BASIC_WEI * 6n, { supply: 300, opensAt: nowSec + 5 * 3_600 })
@@ -235,7 +245,7 @@ async function shootWallet(page: Page, wellKnown: WellKnown, suffix: string): Pr
   const press = (name: string) => page.getByRole('button', { name }).click()
   await page.goto(`${service.url}/buy/basic`)
   await page.getByLabel('QR or by hand').check()
-  await page.locator('.qr').waitFor()
+  await page.locator('.scan').waitFor()
   await shoot(page, `buy-by-hand-${suffix}`)
   await installWallet(page, 5, wellKnown.rpcUrl)
   await page.goto(`${service.url}/buy/basic`)

@@ -117,7 +117,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
     await press(page, 'Nothing was sent. Buy now')
     await page.getByText('1 of 3 sent.').waitFor()
     await press(page, 'Buy the other 2 nodes')
-    await press(page, 'Pay 0.02 ETH')
+    await press(page, 'Pay 2 × 0.01 ETH')
     await allMinted(page, 3)
     assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
   })
@@ -145,7 +145,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
   test('an unclear answer midway stops the purchase', async () => {
     const { page, own, nodes } = await openWallet(9, 2)
     await answerNth(page, 2, "Promise.resolve({ error: { code: -32603, message: 'the wallet has lost it' } })")
-    await press(page, 'Pay 0.02 ETH')
+    await press(page, 'Pay 2 × 0.01 ETH')
     await page.getByText('The wallet said: the wallet has lost it').waitFor()
     assert.equal(await page.getByRole('button', { name: /^(Pay|Buy) / }).count(), 0)
     await until('the first to be minted', async () => (await nodes()).length === 1)

@@ -360,7 +360,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     }
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Connect a wallet' }).tap()
-    await page.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).tap()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pay by QR code or by hand' }).tap()
     const [amount, to, chainId] = [await copied('exact amount'), await copied('to'), await copied('chain id')]
     assert.deepEqual([amount, to, chainId], ['0.01', getAddress(wellKnown.paymentAddress), '31337'])
     assert.deepEqual(await violations(page), [])

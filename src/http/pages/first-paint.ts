@@ -202,7 +202,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
     return `<div class="stack">${head}<div class="not-now">${pictureOf(tier)}${priceOf(tier.priceWei)}${paid}<div class="notice"><p>${standsOf(tier)}</p></div></div></section></div>`
   const pay = quote
     ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
-      `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })} ${buy.feeAdded}</p>` +
+      `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
     : `<p class="notice">${buy.notOnSale}</p>`
   return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}</div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`

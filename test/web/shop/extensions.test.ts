@@ -216,7 +216,7 @@ describe('beside other extensions', { skip: noBrowser }, () => {
         await press(page, 'Switch the wallet')
         await page.getByText('Your wallet is on chain').waitFor({ state: 'detached' })
         await press(page, 'One more')
-        await page.getByRole('button', { name: 'Pay 0.02 ETH' }).waitFor()
+        await page.getByRole('button', { name: 'Pay 2 × 0.01 ETH' }).waitFor()
         await press(page, 'One fewer')
         own.refuseNext()
         await press(page, 'Pay 0.01 ETH')

@@ -96,7 +96,7 @@ function testByHand({ url, serve, service, wellKnown, openBare }: Shop): void {
     const frame = page.frameLocator('iframe')
     await frame.getByRole('button', { name: 'Connect a wallet' }).click()
     await frame.getByText('No wallet found in this browser').waitFor()
-    await frame.getByRole('dialog').getByRole('button', { name: 'Pay with the QR code' }).click()
+    await frame.getByRole('dialog').getByRole('button', { name: 'Pay by QR code or by hand' }).click()
     await frame.getByRole('img', { name: 'QR code of the payment' }).waitFor()
     const buyer = wallet(12, wellKnown())
     await frame.getByLabel('Your paying address').fill(buyer.address)

@@ -22,7 +22,7 @@ interface BarsProps {
   /** Room for at least so many bars, so that few are not as wide as walls. They stand at its right end. An empty place shows a low line. */
   least?: number
   /** The value at full height. The highest bar's, if left out. */
-  top?: number
+  top?: number | undefined
 }
 
 export function Bars({ bars, least = 0, top }: BarsProps) {
@@ -57,13 +57,26 @@ export function Bars({ bars, least = 0, top }: BarsProps) {
 /** Room for so many, so that the first are not as wide as walls. */
 const COURSE_LEAST = 6
 
-/** Bars on a line. Below it, in words, what they show and what comes next. */
-export const Course = ({ bars, shown, next }: { bars: readonly Bar[]; shown: string; next?: ReactNode }) => (
-  <div className="course">
-    <Bars least={COURSE_LEAST} bars={bars} />
-    <p className="bar">
-      <span>{shown}</span>
-      {next && <span>{next}</span>}
-    </p>
-  </div>
-)
+interface CourseProps {
+  bars: readonly Bar[]
+  /** What the terms allow at most. Drawn above the bars, unless one is higher, by earlier terms. */
+  most: { value: number; text: string } | null
+  /** What the bars show. */
+  shown: string
+  next?: ReactNode
+}
+
+/** Bars on a line, below the most that they can reach. Under them, in words, what they show and what comes next. */
+export function Course({ bars, most, shown, next }: CourseProps) {
+  const top = most && bars.every(({ value }) => (value ?? 0) <= most.value) ? most : null
+  return (
+    <div className="course">
+      {top && <p className="most">{top.text}</p>}
+      <Bars least={COURSE_LEAST} bars={bars} top={top?.value} />
+      <p className="bar">
+        <span>{shown}</span>
+        {next && <span>{next}</span>}
+      </p>
+    </div>
+  )
+}

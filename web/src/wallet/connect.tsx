@@ -96,7 +96,7 @@ function Wallets({ onConnected, payByHand }: { onConnected: () => void; payByHan
       {error && <Failed error={readableError(error)} />}
       <p className="note">{words.keys}</p>
       {payByHand && (
-        <button type="button" className="button quiet" onClick={payByHand}>
+        <button type="button" className="button wide" onClick={payByHand}>
           {words.byHand}
         </button>
       )}

@@ -60,7 +60,7 @@ export const words = {
       other: 'It recomputed the last {n} rounds from their published seeds in {ms} ms.',
     },
     differs: 'An amount does not follow from its seed. See <round>round {id}</round>.',
-    shown: { one: 'Last round', other: 'Last {n} rounds' },
+    shown: { one: 'Its last round', other: 'Its last {n} rounds' },
     bar: 'Round {id}: {amount} ETH a node',
     next: 'Next round {time}',
     unknown: {
@@ -85,7 +85,7 @@ export const words = {
     treasury: 'the operator',
     unknown: 'unknown',
     transaction: 'Transaction',
-    nodes: 'Nodes',
+    nodes: 'Nodes paid',
     credited: 'Credited',
   },
   round: {

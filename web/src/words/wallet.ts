@@ -4,7 +4,7 @@ export const words = {
   disconnect: 'Disconnect',
   unnamed: 'Wallet of this browser',
   noneFound: 'No wallet found in this browser. Install a wallet extension and reload this page.',
-  byHand: 'Pay with the QR code',
+  byHand: 'Pay by QR code or by hand',
   confirm: 'confirm in the wallet…',
   keys: 'Connecting shows this page your address and nothing else. Keys stay in the wallet.',
   wrongChain: 'Your wallet is on chain {id}; this ledger is on {chain}.',

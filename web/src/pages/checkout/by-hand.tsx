@@ -50,6 +50,8 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
   return (
     <div className="stack">
       <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
+      <Payer payer={payer} setPayer={setPayer} />
+      {payer && <Checks address={payer} tier={tier} quantity={1} />}
       {isPhone() && open}
       <div className="scan">
         {!isPhone() && code}
@@ -64,9 +66,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
         open
       )}
       <p className="note">{fill(t.otherAmount, { chain })}</p>
-      <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
-      {payer && <Checks address={payer} tier={tier} quantity={1} />}
       <Referred referral={useReferred(null)} />
     </div>
   )

@@ -54,7 +54,8 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
   }, [isTaken])
   if (!wallet) return <Connect payByHand={payByHand} />
   const isHeldBack = blocking.length > 0 || (isReviewed && !hasAgreed)
-  const total = ether(quote.priceWei * BigInt(quantity))
+  const price = ether(quote.priceWei)
+  const amount = mayGoTogether ? ether(quote.priceWei * BigInt(quantity)) : eachInWords(quantity, price)
   return (
     <div className="stack">
       <Connect isInert={isBusy} />
@@ -68,9 +69,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
       <Checks address={wallet.address} tier={tier} quantity={quantity} />
       <Referred referral={referral} />
       {quantity > 1 && (
-        <p className="note">
-          {transfersInWords(intent, mayGoTogether, { n: quantity, amount: ether(quote.priceWei) })}
-        </p>
+        <p className="note">{transfersInWords(intent, mayGoTogether, { n: quantity, amount: price })}</p>
       )}
       <button
         type="button"
@@ -84,7 +83,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
           ? confirming(intent)
           : pay.isPending
             ? t.checking
-            : fill(isTaken && hasPressed ? t.payAnyway : t.pay, { amount: total })}
+            : fill(isTaken && hasPressed ? t.payAnyway : t.pay, { amount })}
       </button>
       {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
       {isProposed && <Proposed />}
@@ -92,6 +91,9 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
     </div>
   )
 }
+
+/** What the buyer pays in one transfer, or in each of several. */
+const eachInWords = (n: number, amount: string) => (n > 1 ? fill(t.several, { n, amount }) : amount)
 
 /** What the wallet has, and what it will spend on gas. */
 function Costs({ checks, priceWei }: { checks: readonly BuyerCheck[]; priceWei: bigint }) {
@@ -104,6 +106,7 @@ function Costs({ checks, priceWei }: { checks: readonly BuyerCheck[]; priceWei: 
       of={{
         [t.balance]: <Amount wei={balanceWei} plain />,
         [t.fee]: <Amount wei={requiredWei && requiredWei - priceWei} plain />,
+        [t.total]: <Amount wei={requiredWei} plain />,
       }}
     />
   )

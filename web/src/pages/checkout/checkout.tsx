@@ -193,8 +193,12 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
           <Connect payByHand={payByHand} />
         )}
       </Suspense>
-      {byHand === null && <Recipient quote={quote} hasWallet={wallet !== null} />}
-      {byHand === null && !wallet && <p className="note">{t.checked}</p>}
+      {byHand === null && wallet && <Recipient quote={quote} />}
+      {byHand === null && (
+        <p className="note">
+          {!wallet && t.feeAdded} {t.checked}
+        </p>
+      )}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}

@@ -64,15 +64,11 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
   )
 }
 
-/** To whom, and on which network; without a wallet, also who adds the fee. */
-export function Recipient({ quote: { paymentAddress, chainId }, hasWallet }: { quote: Quote; hasWallet: boolean }) {
+/** To whom, and on which network. */
+export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
   const { data } = useDeployment()
   const chain = data?.chainName ?? chainInWords({ chainName: null, chainId })
-  return (
-    <p className="note">
-      {rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })} {!hasWallet && t.feeAdded}
-    </p>
-  )
+  return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
 }
 
 /** The checkout before its code has loaded: a wallet can already pay by the link. */
@@ -87,7 +83,7 @@ export function Offered({ tier }: { tier: Tier }) {
             <a href={payLink(quote)} className="button main wide big">
               {t.openInWallet}
             </a>
-            <Recipient quote={quote} hasWallet={false} />
+            <Recipient quote={quote} />
           </>
         )}
       </div>

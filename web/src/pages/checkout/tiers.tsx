@@ -113,13 +113,11 @@ export function TierCards({ tiers, most }: TierCardsProps) {
           <LastPaid tier={tier} />
           <Facts
             of={{
+              [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
               [t.supply]: tier.remaining !== null && leftInWords(tier),
               ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
-              ...(tier.state === 'open' &&
-                tier.opensAfter && { [t.step]: fill(t.stepSold, { tier: labelOf(all, tier.opensAfter) }) }),
               ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
               ...plannedFacts(tier),
-              [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
             }}
           />
           <p className="act">
@@ -214,6 +212,7 @@ export function TierCourse({ tier }: { tier: Tier }) {
           value: etherAsNumber(wei),
           title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
         }))}
+        most={tier.credit && mostIn(tier.credit)}
         shown={fill(t.shown, { n: payouts.length })}
       />
       <p className="visually-hidden">
@@ -239,6 +238,12 @@ export function rangeInWords({ minWei, maxWei }: Credit): string {
   const [least, most] = [creditInWords(minWei), creditInWords(maxWei)]
   return least === most ? least : fill(t.fromTo, { least, most })
 }
+
+/** The most that a round may pay a node, to draw and in words. */
+export const mostIn = ({ maxWei }: Credit) => ({
+  value: etherAsNumber(maxWei),
+  text: fill(t.most, { amount: creditInWords(maxWei) }),
+})
 
 /** All steps of the ladder to which a tier belongs, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */
 export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {

@@ -53,7 +53,8 @@ export function Overview() {
           {() => <TierCards tiers={offered} most={CARDS_MAX} />}
         </Shown>
       </section>
-      {isLaunch ? <HowItWorks /> : <LedgerNow rounds={rounds} stats={stats} />}
+      <HowItWorks />
+      {!isLaunch && <LedgerNow rounds={rounds} stats={stats} />}
     </>
   )
 }

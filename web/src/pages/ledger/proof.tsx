@@ -12,6 +12,7 @@ import { Countdown } from '../../ui/facts.tsx'
 import { part } from '../../ui/part.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
+import { mostIn } from '../checkout/tiers.tsx'
 
 const t = words.proof
 /** How many bars a phone can show so that they can still be told apart. */
@@ -49,6 +50,7 @@ export function PaidCourse({ rounds, tier }: PaidCourseProps) {
         title: fill(t.bar, { id: String(round), amount: shortEther(wei) }),
         tone: toneOf(verdictOf.get(round)),
       }))}
+      most={paidTier.length > 0 && tier?.credit ? mostIn(tier.credit) : null}
       shown={fill(t.shown, { n: paid.length })}
       next={next && rich(t.next, { time: <Countdown to={next} isTurn /> })}
     />
