@@ -199,7 +199,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const paid = `<div class="paid"><p>${paidOf(tier, facts)}</p></div>`
   const head = `<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header>`
   if (!isBuyable(tier))
-    return `<div class="stack">${head}<div class="not-now">${pictureOf(tier)}${priceOf(tier.priceWei)}${paid}<div class="notice"><p>${standsOf(tier)}</p></div></div></section></div>`
+    return `<div class="stack">${head}<div class="not-now">${pictureOf(tier)}<div>${priceOf(tier.priceWei)}${paid}</div><div class="notice"><p>${standsOf(tier)}</p></div></div></section></div>`
   const pay = quote
     ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +

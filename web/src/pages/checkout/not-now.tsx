@@ -18,11 +18,13 @@ export function NotNow({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) 
   return (
     <div className="not-now">
       <TierPicture payoutBps={tier.payoutBps} />
-      <p className="price">
-        <Price wei={tier.priceWei} />
-      </p>
-      <LastPaid tier={tier} />
-      {state === 'upcoming' && <Terms tier={tier} />}
+      <div>
+        <p className="price">
+          <Price wei={tier.priceWei} />
+        </p>
+        <LastPaid tier={tier} />
+        {state === 'upcoming' && <Terms tier={tier} />}
+      </div>
       <div className="notice" role="status">
         {state === 'upcoming' && opensAt ? (
           <Opening at={opensAt} />
