@@ -141,8 +141,12 @@ const pageToKeep: Plugin = {
     const [chunk] = 'output' in built ? built.output : []
     if (chunk?.type !== 'chunk') throw new Error('the page to keep has no script')
     const script = chunk.code.replaceAll('</script', '<\\/script')
-    const style = await readFile(`${ROOT}src/keep/withdraw.css`, 'utf8')
-    const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`
+    const face = await readFile(`${ROOT}src/styles/geist.woff2`, 'base64')
+    const style = (await readFile(`${ROOT}src/keep/withdraw.css`, 'utf8')).replace(
+      'geist.woff2',
+      `data:font/woff2;base64,${face}`,
+    )
+    const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; font-src data:; img-src data:; base-uri 'none'; form-action 'none'`
     const html = (await readFile(`${ROOT}src/keep/withdraw.html`, 'utf8'))
       .replace('content-security-policy" content=""', () => `content-security-policy" content="${policy}"`)
       .replace('<style></style>', () => `<style>${style}</style>`)

@@ -99,6 +99,24 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       await page.close()
     })
 
+  test('a tier whose time is over shows when it closed, and what is on sale instead', async () => {
+    const { timestamp } = await world.chain.block()
+    const closesAt = Number(timestamp) + 60
+    await enter('past', ETHER / 93n, { closesAt })
+    await enter('present', ETHER / 94n, {})
+    await world.chain.setNextTime(closesAt)
+    await world.chain.mine()
+    await world.settle()
+    const { page, pay } = await open('/buy/past', { width: 1280, height: 900 })
+    await page.getByText('This tier closed now.').waitFor()
+    await page.getByRole('heading', { name: 'On sale now' }).waitFor()
+    assert.equal(await page.locator('a[href="/buy/present"]').count(), 1)
+    assert.equal(await page.locator('a[href="/buy/past"]').count(), 0)
+    assert.equal(await pay.count(), 0)
+    assert.deepEqual(await violations(page), [])
+    await page.close()
+  })
+
   test('if others are paying for the last nodes, the page warns, and pays at a second press', async () => {
     const priceWei = ETHER / 95n
     await enter('last', priceWei, { supply: 1 })

@@ -105,7 +105,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
     const { page, own, nodes } = await openWallet(7, 3)
     await answerNth(page, 2, NEVER)
     await press(page, 'Pay 0.03 ETH')
-    await page.getByRole('button', { name: 'Confirm transfer 2 of 3 in the wallet…' }).waitFor()
+    await page.getByRole('button', { name: 'Confirm 2 of 3 in the wallet…' }).waitFor()
     await page.getByText('1 of 3 sent.').waitFor()
     // Nothing that would end the purchase can be pressed while the wallet prompts.
     assert.equal(await page.locator('.connected[inert]').count(), 1)

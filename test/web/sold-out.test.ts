@@ -89,7 +89,7 @@ test('the pages offer nothing meanwhile, and a payment shows whom it waits for',
     // There is no chain here, so the page says nothing of a transaction that the ledger does not have.
     await page.goto(at(`/payment/${hashOf('unknown')}`))
     await page.getByText('Cannot check now').waitFor({ state: 'attached' })
-    assert.equal(await page.getByText('Waiting for the next block').count(), 0)
+    assert.equal(await page.getByText('Waiting for a block').count(), 0)
   } finally {
     await browser.close()
     await service.close()

@@ -36,7 +36,7 @@ const NO_LIMIT = 2 ** 31
 export const limitFigure = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
 
 /** How many decimals we show at most. More are available on demand. */
-const DECIMALS_MAX = 6
+export const DECIMALS_MAX = 6
 /** How many digits we show at most. A line on a phone has no room for more, so we drop decimals. */
 const DIGITS_MAX = 14
 
@@ -56,12 +56,16 @@ export function shortEther(wei: bigint, decimals = 18): string {
 const placesOf = (digits: string) =>
   Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - digits.replace(/[^0-9]/g, '').length))
 
-/** The zeros that bring an amount to six decimals: ".000000" after "3", "00" after "3.1234". */
-export function zerosAfter(amount: string): string {
+/** The zeros that bring an amount to so many decimals, six if not said otherwise: ".000000" after "3", "00" after "3.1234". */
+export function zerosAfter(amount: string, most = DECIMALS_MAX): string {
   const [digits = '', decimals] = amount.split('.')
-  const zeros = '0'.repeat(Math.max(0, placesOf(digits) - (decimals ?? '').length))
+  const zeros = '0'.repeat(Math.max(0, Math.min(most, placesOf(digits)) - (decimals ?? '').length))
   return decimals === undefined && zeros !== '' ? `.${zeros}` : zeros
 }
+
+/** How many decimals the longest of these amounts has, as we show them. */
+export const placesIn = (amounts: readonly bigint[]): number =>
+  Math.max(0, ...amounts.map((wei) => shortEther(wei).split('.')[1]?.length ?? 0))
 
 /** An amount cut to at most so many figures, but never to only zeros. Never rounded up. */
 export function fewFigures(amount: string, figures: number): string {

@@ -128,16 +128,16 @@ function earnedOf(facts: ShopFacts, cheapest: ShownTier | undefined): string {
   const perNode = turn ? BigInt(turn.amountWei) : BigInt(last.totalWei) / BigInt(last.nodeCount)
   const earned = turn && cheapest ? filled(overview.earnedIn, { tier: escapeHtml(cheapest.label) }) : overview.earned
   return (
-    `<div class="yield"><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
-    `<p>${earned}</p><p class="note">${often && `${often} · `}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>` +
-    '<section class="proof"><div class="bleed"></div><p class="bar"></p></section>'
+    `<div class="card yield"><p>${earned}</p><p class="earned">${perNode < GWEI ? perNode : etherOf(perNode, CREDIT_FIGURES)} <span>${perNode < GWEI ? 'wei' : 'ETH'}</span></p>` +
+    `<div class="course"></div><p class="note">${often && `${often} · `}${filled(overview.sinceStart, { amount: `${etherOf(facts.stats.totalDistributedWei, PRICE_FIGURES)} ETH` })}</p></div>` +
+    '<section class="proof ticks"></section>'
   )
 }
 
 /** What the terms let the first round pay a node of the cheapest tier. */
 const mayEarnOf = (tier: ShownTier, often: string) =>
-  `<div class="yield"><p class="earned">${rangeOf(tier)} <span>ETH</span></p>` +
-  `<p>${filled(overview.mayEarn, { tier: escapeHtml(tier.label) })}</p><p class="note">${often}</p></div>`
+  `<div class="card yield"><p>${filled(overview.mayEarn, { tier: escapeHtml(tier.label) })}</p>` +
+  `<p class="earned range">${rangeOf(tier)} <span>ETH</span></p><p class="note">${often}</p></div>`
 
 /** The range that the terms in force let a round pay a node; one amount if both ends are the same. Null without terms. */
 function rangeOf({ credit }: ShownTier): string | null {
@@ -196,21 +196,21 @@ function paidOf(tier: ShownTier, facts: ShopFacts): string {
 
 function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const { quote, deployment } = facts
-  const isClosed = tier.state === 'closed'
-  const thing = isClosed
-    ? ''
-    : `<div class="thing">${pictureOf(tier)}<div class="paid"><p>${paidOf(tier, facts)}</p></div></div>`
+  const paid = `<div class="paid"><p>${paidOf(tier, facts)}</p></div>`
+  const head = `<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header>`
+  if (!isBuyable(tier))
+    return `<div class="stack">${head}<div class="not-now">${pictureOf(tier)}${priceOf(tier.priceWei)}${paid}<div class="notice"><p>${standsOf(tier)}</p></div></div></section></div>`
   const pay = quote
     ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
-      `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
+      `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })} ${buy.feeAdded}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
-    : `<p class="notice">${isBuyable(tier) ? buy.notOnSale : standsOf(tier)}</p>`
-  return `<div class="selling${isClosed ? ' alone' : ''}">${thing}<section class="card"><header class="visually-hidden"><h2>${buy.total}</h2></header><div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+    : `<p class="notice">${buy.notOnSale}</p>`
+  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}</div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
 const pictureOf = (tier: ShownTier) =>
-  '<svg class="picture tier-picture" viewBox="0 0 400 110" aria-hidden="true"><rect width="400" height="110"/>' +
+  '<svg class="picture tier-picture" viewBox="0 0 400 110" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><rect width="400" height="110"/>' +
   `${ringsOf(tier)
     .map((r) => `<circle cx="200" cy="55" r="${r}"/>`)
     .join('')}</svg>`
@@ -240,10 +240,9 @@ function cardOf(tier: ShownTier, facts: ShopFacts): string {
   const act = isBuyable(tier)
     ? `<a class="button wide" href="/buy/${id}">${filled(shop.buy, { tier: escapeHtml(label) })}</a>`
     : opens
-  const mark = isBuyable(tier) ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
+  const mark = isBuyable(tier) || opens ? '' : `<span class="mark calm">${standsOf(tier)}</span>`
   const left = { n: String(remaining), supply: String(supply), beingPaid: '' }
-  const supplyFacts = supply ? filled(shop.left, left) : shop.unlimited
-  const factList = `<dl class="facts"><dt>${shop.supply}</dt><dd>${supplyFacts}</dd></dl>`
+  const factList = supply ? `<dl class="facts"><dt>${shop.supply}</dt><dd>${filled(shop.left, left)}</dd></dl>` : ''
   return (
     `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`

@@ -128,7 +128,7 @@ async function spedUp(end: End): Promise<void> {
       await page.waitForURL(/tx=0x/)
       return /tx=(0x[0-9a-f]{64})/.exec(page.url())?.[1] ?? assert.fail()
     },
-    () => page.getByText('Waiting for the next block').waitFor(),
+    () => page.getByText('Waiting for a block').waitFor(),
   )
   await page.getByText('Your wallet replaced this transaction.').waitFor()
   await page.getByText(/Node \d+ is yours/).waitFor()
@@ -172,7 +172,7 @@ async function replaced(end: End): Promise<void> {
   }
   await page.evaluate(`localStorage.setItem('node-ledger.intent', ${JSON.stringify(JSON.stringify(intent))})`)
   await page.goto(`${service.url}/payment/${NEVER_SENT}`)
-  await page.getByText('Waiting for the next block').waitFor()
+  await page.getByText('Waiting for a block').waitFor()
   await pay(end, BASIC_WEI)
   await page.getByRole('link', { name: 'view it' }).waitFor()
   await end.look('view it')

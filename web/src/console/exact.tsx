@@ -1,5 +1,5 @@
 // Amounts for the operator: ether as everywhere, with the wei at hand.
-import { shortEther, zerosAfter } from '../format.ts'
+import { DECIMALS_MAX, shortEther, zerosAfter } from '../format.ts'
 import { Amount } from '../ui/facts.tsx'
 
 /** An amount, with its wei on hover. `null` means "could not be checked". */
@@ -7,7 +7,7 @@ export function Exact({ wei, aligned = false }: { wei: bigint | null; aligned?: 
   if (wei === null) return <Amount wei={null} />
   return (
     <span title={`${wei} wei`}>
-      <Amount wei={wei} plain aligned={aligned} />
+      <Amount wei={wei} plain places={aligned ? DECIMALS_MAX : undefined} />
     </span>
   )
 }

@@ -141,8 +141,9 @@ const totalWei = () => nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0
 const chosenWei = () =>
   select.value === ALL ? totalWei() : (nodes.find(({ id }) => id.toString() === select.value)?.balanceWei ?? 0n)
 
-/** All decimals, so that amounts below each other line up. */
+/** All decimals, so that amounts below each other line up. Nothing has none. */
 function alignedEther(wei: bigint): string {
+  if (wei === 0n) return '0'
   const [whole, decimals = ''] = formatEther(wei).split('.')
   return `${whole}.${decimals.padEnd(18, '0')}`
 }

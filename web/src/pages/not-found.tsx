@@ -1,13 +1,13 @@
 import { Link } from 'wouter'
 import { Page } from '../ui/page.tsx'
-import { Search } from '../ui/search.tsx'
 import { ui } from '../words/ui.ts'
 
 export function NotFound() {
   return (
-    <Page title={ui.notFound.title} lead={ui.notFound.lead}>
-      <div className="one-column">
-        <Search id="search-page" />
+    <Page title={ui.notFound.title} heading={null}>
+      <div className="empty">
+        <h1 tabIndex={-1}>{ui.notFound.title}</h1>
+        <p>{ui.notFound.lead}</p>
         <p className="buttons">
           <Link href="/" className="button main">
             {ui.notFound.home}

@@ -1,5 +1,7 @@
 // Bars in SVG, whose height shows their value. The page has the same in words, so assistive technology skips them.
 
+import type { ReactNode } from 'react'
+
 export interface Bar {
   key: string | number
   /** The bar's value, for drawing only; null if it is unknown. */
@@ -51,3 +53,17 @@ export function Bars({ bars, least = 0, top }: BarsProps) {
     </svg>
   )
 }
+
+/** Room for so many, so that the first are not as wide as walls. */
+const COURSE_LEAST = 6
+
+/** Bars on a line. Below it, in words, what they show and what comes next. */
+export const Course = ({ bars, shown, next }: { bars: readonly Bar[]; shown: string; next?: ReactNode }) => (
+  <div className="course">
+    <Bars least={COURSE_LEAST} bars={bars} />
+    <p className="bar">
+      <span>{shown}</span>
+      {next && <span>{next}</span>}
+    </p>
+  </div>
+)

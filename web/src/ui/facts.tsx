@@ -36,8 +36,8 @@ interface AmountProps {
   exact?: boolean
   /** The most figures to show, if that is not as many as usual. */
   figures?: number
-  /** Shows six decimals, so that the amounts of a column line up. */
-  aligned?: boolean
+  /** Shows at least so many decimals, so that the amounts of a column line up. */
+  places?: number | undefined
 }
 
 /** Amounts smaller than this are shown in wei, because they would be only zeros in ether. */
@@ -47,7 +47,7 @@ const GWEI = 10n ** 9n
  * Ether rounded down to six decimals. A press shows the exact amount. Dollars are beside it if a price is known. `null`
  * means "not checked".
  */
-export function Amount({ wei, plain = false, exact = false, figures, aligned = false }: AmountProps) {
+export function Amount({ wei, plain = false, exact = false, figures, places }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
   if (!exact && figures === undefined && wei !== 0n && wei > -GWEI && wei < GWEI)
@@ -56,7 +56,7 @@ export function Amount({ wei, plain = false, exact = false, figures, aligned = f
   return (
     <span className="amount" translate="no">
       <span className="ether">
-        <Digits wei={wei} exact={exact} figures={figures} aligned={aligned} /> ETH
+        <Digits wei={wei} exact={exact} figures={figures} places={places} /> ETH
       </span>
       {usd && <span className="usd"> ≈&nbsp;{usd}</span>}
     </span>
@@ -73,14 +73,14 @@ interface DigitsProps {
   wei: bigint
   exact: boolean
   figures: number | undefined
-  aligned: boolean
+  places: number | undefined
 }
 
-function Digits({ wei, exact, figures, aligned }: DigitsProps) {
+function Digits({ wei, exact, figures, places }: DigitsProps) {
   const [all, setAll] = useState(false)
   const whole = ether(wei)
   const short = figures === undefined ? shortEther(wei) : fewFigures(whole, figures)
-  const zeros = aligned ? zerosAfter(short) : undefined
+  const zeros = places === undefined || wei === 0n ? undefined : zerosAfter(short, places)
   if (exact || short === whole)
     return (
       <span className={whole.length > LINE_CHARS ? 'digits all' : 'digits'} data-zeros={zeros}>

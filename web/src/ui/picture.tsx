@@ -30,7 +30,7 @@ export function Picture({ nodeId, line = '' }: PictureProps) {
 
 /** A tier's rings: the more it earns, the more of them. */
 export const TierPicture = (tier: { payoutBps: number }) => (
-  <svg className="picture tier-picture" viewBox="0 0 400 110" aria-hidden="true">
+  <svg className="picture tier-picture" viewBox="0 0 400 110" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
     <rect width="400" height="110" />
     {ringsOf(tier).map((r) => (
       <circle key={r} cx="200" cy="55" r={r} />

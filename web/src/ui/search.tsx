@@ -41,8 +41,8 @@ async function pageOfName(name: string): Promise<{ path: string } | { why: strin
     : { why: fill(ui.search[result], { name }) }
 }
 
-/** The search field. A page that has a second one gives it its own id. */
-export function Search({ id = 'search' }: { id?: string }) {
+/** The search field. */
+export function Search() {
   const [, navigate] = useLocation()
   const [why, setWhy] = useState<string | null>(null)
   const find = async (event: FormEvent<HTMLFormElement>) => {
@@ -57,7 +57,7 @@ export function Search({ id = 'search' }: { id?: string }) {
     navigate(target.path)
   }
   return (
-    <search id={id} className="search" aria-label={id === 'search' ? undefined : ui.search.label}>
+    <search id="search" className="search">
       <form onSubmit={(event) => void find(event)}>
         <Lens size={16} />
         <input name="sought" type="search" placeholder={ui.search.placeholder} aria-label={ui.search.label} />

@@ -1,5 +1,6 @@
 // Tables: each row a card on a phone, with a caption for screen readers.
 import { type ReactNode, useState } from 'react'
+import { placesIn } from '../format.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { Amount, Time } from './facts.tsx'
@@ -7,7 +8,9 @@ import { Amount, Time } from './facts.tsx'
 /** A column: its heading and its cell. */
 export interface Column<Row> {
   heading: string
-  cell: (row: Row) => ReactNode
+  cell: (row: Row, places?: number) => ReactNode
+  /** The cell's amount. All of a column have as many decimals as the longest, so that digits line up. */
+  wei?: (row: Row) => bigint
   /** True if the cell needs no name beside it on a phone. */
   isPlain?: boolean
   /** Aligns the column's figures to the right, so that digits line up. */
@@ -24,10 +27,11 @@ export const timeColumn = <Row,>(heading: string, of: (row: Row) => Date | null)
 })
 
 /** A column of amounts. */
-export const amountColumn = <Row,>(heading: string, of: (row: Row) => bigint): Column<Row> => ({
+export const amountColumn = <Row,>(heading: string, wei: (row: Row) => bigint, plain = false): Column<Row> => ({
   heading,
   figure: true,
-  cell: (row) => <Amount wei={of(row)} aligned />,
+  wei,
+  cell: (row, places) => <Amount wei={wei(row)} plain={plain} places={places} />,
 })
 
 interface TableProps<Row> {
@@ -42,7 +46,7 @@ interface TableProps<Row> {
 }
 
 /** So few more rows are not worth a press. */
-const FEW = 5
+const FEW = 3
 
 /** How many columns fit on a phone. */
 const SLIM_COLUMNS = 3
@@ -51,14 +55,20 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
   const [all, setAll] = useState(false)
   const visibleRows = all || rows.length <= first + FEW ? rows : rows.slice(0, first)
   if (rows.length === 0 && empty !== undefined) return empty
+  const places = columns.map(({ wei }) => wei && placesIn(visibleRows.map(wei)))
   return (
-    <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
+    <div className={columns.filter(({ wideOnly }) => !wideOnly).length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
       <table>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ heading, figure }) => (
-              <th key={heading} scope="col" className={figure ? 'figure' : undefined}>
+            {columns.map(({ heading, figure, wideOnly }) => (
+              <th
+                key={heading}
+                scope="col"
+                data-wide={wideOnly ? '' : undefined}
+                className={figure ? 'figure' : undefined}
+              >
                 {heading}
               </th>
             ))}
@@ -67,14 +77,14 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
         <tbody>
           {visibleRows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map((column) => (
+              {columns.map((column, index) => (
                 <td
                   key={column.heading}
                   data-heading={column.isPlain ? undefined : column.heading}
                   data-wide={column.wideOnly ? '' : undefined}
                   className={column.figure ? 'figure' : undefined}
                 >
-                  <div>{column.cell(row)}</div>
+                  <div>{column.cell(row, places[index])}</div>
                 </td>
               ))}
             </tr>

@@ -95,6 +95,11 @@ function Wallets({ onConnected, payByHand }: { onConnected: () => void; payByHan
       </ul>
       {error && <Failed error={readableError(error)} />}
       <p className="note">{words.keys}</p>
+      {payByHand && (
+        <button type="button" className="button quiet" onClick={payByHand}>
+          {words.byHand}
+        </button>
+      )}
     </>
   )
 }

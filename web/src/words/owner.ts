@@ -4,11 +4,8 @@ export const words = {
   lead: 'What your wallet owns and can withdraw. The contract pays, not this page.',
   signIn: 'Sign in',
   lapsed: 'Your session has ended. Sign in again to continue. Nothing is lost.',
-  why: 'Withdrawing needs no sign-in. Sign in only to record nodes that the ledger missed, or to release a payment that waits for you. Signing is free and gives no access to your funds.',
+  why: 'Withdrawing needs no sign-in. Sign in to record nodes that the ledger missed, or to release a payment that waits for you. It is free and moves no funds.',
   signing: 'Sign in the wallet…',
-  onlyLooking: 'Only looking? Every wallet has a <page>public page</page>.',
-  anyWallet: 'Or look up any wallet',
-  look: 'Look up',
   signedInAs: 'Signed in as {address}',
   signOut: 'Sign out',
   otherWallet:
@@ -51,8 +48,8 @@ export const words = {
     noPrice: 'no price known for then',
     credit: 'credited in <round>round {id}</round>',
     withdrawal: 'withdrawn by {hash}',
-    limits:
-      'Shows the newest {entries} credits and withdrawals of each node. Dollar values, where known, are from that hour.',
+    limits: 'Shows the newest {entries} credits and withdrawals of each node.',
+    worthOf: 'Dollar values are from that hour.',
     nodes: 'Covers only your newest {nodes} nodes.',
     csv: 'Save as CSV',
   },
@@ -75,7 +72,7 @@ export const words = {
     accepts: 'Anyone can send your wallet a node. Each one uses up part of your purchase limit.',
     declines: 'Your wallet declines nodes that others send to it.',
     market:
-      'While it declines them, it still takes nodes that you buy here or transfer to it yourself. It cannot receive a node from a market, so accept gifts again before you buy there.',
+      'While it declines them, you can still buy here. It cannot receive a node from a market until you accept gifts again.',
     decline: 'Decline gifts',
     accept: 'Accept gifts again',
     confirm: 'Confirm in the wallet…',

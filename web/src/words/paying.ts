@@ -2,10 +2,12 @@
 export const words = {
   wallet: {
     confirm: 'Confirm in the wallet…',
-    confirmOf: 'Confirm transfer {number} of {quantity} in the wallet…',
+    confirmOf: 'Confirm {number} of {quantity} in the wallet…',
     together: 'One confirmation for all {n}, if your wallet can send them together.',
     each: '{n} transfers of {amount} ETH. Your wallet asks for each.',
     partly: '{paid} of {n} sent.',
+    balance: 'Balance',
+    fee: 'Network fee, about',
     checking: 'Checking…',
     pay: 'Pay {amount} ETH',
     payAnyway: 'Pay {amount} ETH anyway',

@@ -13,7 +13,7 @@ export const words = {
     unknown: 'Transaction not found yet',
     orphaned: 'Waiting for your transfer again',
     seen: 'Checking your transfer',
-    accepted: 'Minting your node',
+    accepted: 'Payment accepted',
     minting: 'Minting your node',
     minted: 'Minted',
     held: 'We hold your payment',
@@ -22,7 +22,7 @@ export const words = {
     dismissed: 'Closed without a node or a refund',
   },
   steps: {
-    seen: { now: 'Waiting for the next block', done: 'In a block' },
+    seen: { now: 'Waiting for a block', done: 'In a block' },
     checked: { now: 'Checking', done: 'Checked' },
     minting: { now: 'Minting', done: 'Minted' },
     minted: { now: 'Your node', done: 'Your node' },
@@ -30,19 +30,16 @@ export const words = {
   notes: {
     waiting: 'You can close this page.',
     atOnce: 'A few seconds after the block',
-    lastTook: {
-      one: 'The last buyer waited {n} second after the block.',
-      other: 'The last buyer waited {n} seconds after the block.',
-    },
+    lastTook: { one: 'About {n} second, as the last one took', other: 'About {n} seconds, as the last one took' },
     lastTookMinutes: {
-      one: 'The last buyer waited {n} minute after the block.',
-      other: 'The last buyer waited {n} minutes after the block.',
+      one: 'About {n} minute, as the last one took',
+      other: 'About {n} minutes, as the last one took',
     },
     inBlock: {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
     },
-    unconfirmed: '{block}, not confirmed yet',
+    unconfirmed: 'Once the chain confirms the block',
     checks: 'The amount, the tier and your limit',
     sent: 'Sent to the contract',
     nextRun: 'In a few seconds',
@@ -68,14 +65,14 @@ export const words = {
   one: 'Payment {at} of {all}: {amount} from {payer}',
   orphaned: 'The chain dropped the block of this transfer. The transfer counts again once it is in a new block.',
   notAPayment: '{why} It buys no node.',
-  another: 'Look up another transaction',
+  from: 'from {payer}',
   notSeen: {
     replaced: 'Your wallet replaced this transaction. Transaction {hash} took its place:',
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
     looking: 'Looking for it',
-    unsure: 'This page checks every few seconds. If it stays missing, check the hash.',
+    unsure: 'This page checks every few seconds. If it stays missing, check the hash and search for it again.',
     all: 'All payments from this wallet',
   },
   list: {
@@ -89,6 +86,7 @@ export const words = {
     nodeOf: 'Node {id}',
   },
   success: {
+    oneOf: 'Node {id}',
     yours: 'Node {id} is yours',
     minted: 'Node {id} is minted',
     notScheduled: 'its first round is not scheduled yet',

@@ -93,7 +93,7 @@ export const ui = {
   },
   notFound: {
     title: 'Page not found',
-    lead: 'There is nothing at this address. You can search for a node, a round, a wallet or a payment.',
+    lead: 'There is nothing at this address. Search above for a node, a round, a wallet or a payment.',
     home: 'Overview',
     buy: 'Buy a node',
   },

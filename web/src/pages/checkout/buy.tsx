@@ -8,10 +8,11 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { Offered, Thing } from './offered.tsx'
-import { TierCards, Tiers } from './tiers.tsx'
+import { isSold, Tiers } from './tiers.tsx'
 
 // The payment code loads once the buyer picks a tier.
 const Checkout = later(async () => (await import('./checkout.tsx')).Checkout)
+const Instead = later(async () => (await import('./not-now.tsx')).Instead)
 
 const t = words.buy
 
@@ -22,27 +23,30 @@ export function Buy() {
   const [standing, setStanding] = useState<string | null>(null)
   if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
-  const isSold = tier?.state === 'open' && !tier.soldOut
+  const isOpen = tier !== undefined && isSold(tier)
   const paidCount = search.getAll('tx').length
   const paid = standing ?? (paidCount > 1 ? fill(t.onTheirWay, { n: paidCount }) : t.oneOnItsWay)
-  const offer = tier && (isSold ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
+  const offer = tier && (isOpen ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   const heading = paidCount > 0 ? paid : (offer ?? t.title)
   return (
-    <Page title={heading} heading={heading} lead={isSold && paidCount === 0 && t.lead}>
-      <div className={tier && (paidCount > 0 || tier.state === 'closed' ? 'selling alone' : 'selling')}>
+    <Page title={heading} heading={heading} lead={isOpen && paidCount === 0 && t.lead}>
+      <div className={tier && (paidCount > 0 ? 'selling alone' : isOpen ? 'selling' : 'stack')}>
         <Shown reading={tiers}>
           {(all) =>
             tier ? (
               <>
-                {paidCount === 0 && <Thing tier={tier} />}
+                {isOpen && paidCount === 0 && <Thing tier={tier} />}
                 <Suspense fallback={<Offered tier={tier} />}>
                   <Checkout key={id} tier={tier} heading={paid} setHeading={setStanding} />
+                  {!isOpen && paidCount === 0 && <Instead tiers={all} />}
                 </Suspense>
               </>
             ) : (
               <>
                 <Empty title={t.noTier} />
-                <TierCards tiers={all.filter(({ onSale }) => onSale)} />
+                <Suspense>
+                  <Instead tiers={all} />
+                </Suspense>
               </>
             )
           }

@@ -50,9 +50,11 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
   return (
     <div className="stack">
       <p className="notice warn">{checkoutWords.buy.ownWallet}</p>
-      {isPhone() ? open : code}
-      <CopyRows rows={rows} />
-      <p className="note">{fill(t.otherAmount, { chain })}</p>
+      {isPhone() && open}
+      <div className="scan">
+        {!isPhone() && code}
+        <CopyRows rows={rows} />
+      </div>
       {isPhone() ? (
         <details className="checked">
           <summary>{t.showQr}</summary>
@@ -61,6 +63,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
       ) : (
         open
       )}
+      <p className="note">{fill(t.otherAmount, { chain })}</p>
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
       {payer && <Checks address={payer} tier={tier} quantity={1} />}

@@ -3,6 +3,8 @@ import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { useEffect, useId, useState } from 'react'
 import { ether } from '../../format.ts'
+import { Amount } from '../../ui/facts.tsx'
+import { Facts } from '../../ui/page.tsx'
 import { Failed } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { ContractNotice, LeftByHand, Proposed, useIsContract } from '../../wallet/contract.tsx'
@@ -62,8 +64,14 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
         <Obstacles {...{ blocking, tier, quantity }} />
         {isReviewed && blocking.length === 0 && <Agreement hasAgreed={hasAgreed} setAgreed={setAgreed} />}
       </div>
+      <Costs checks={preflight.data?.checks ?? []} priceWei={quote.priceWei * BigInt(quantity)} />
       <Checks address={wallet.address} tier={tier} quantity={quantity} />
       <Referred referral={referral} />
+      {quantity > 1 && (
+        <p className="note">
+          {transfersInWords(intent, mayGoTogether, { n: quantity, amount: ether(quote.priceWei) })}
+        </p>
+      )}
       <button
         type="button"
         className="button main wide big"
@@ -78,15 +86,26 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
             ? t.checking
             : fill(isTaken && hasPressed ? t.payAnyway : t.pay, { amount: total })}
       </button>
-      {quantity > 1 && (
-        <p className="note">
-          {transfersInWords(intent, mayGoTogether, { n: quantity, amount: ether(quote.priceWei) })}
-        </p>
-      )}
       {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
       {isProposed && <Proposed />}
       {pay.error && <Refused error={pay.error} />}
     </div>
+  )
+}
+
+/** What the wallet has, and what it will spend on gas. */
+function Costs({ checks, priceWei }: { checks: readonly BuyerCheck[]; priceWei: bigint }) {
+  const funds = checks.find((check) => check.check === 'ether')
+  if (!funds) return null
+  const { balanceWei, requiredWei } = funds
+  return (
+    <Facts
+      className="facts costs"
+      of={{
+        [t.balance]: <Amount wei={balanceWei} plain />,
+        [t.fee]: <Amount wei={requiredWei && requiredWei - priceWei} plain />,
+      }}
+    />
   )
 }
 

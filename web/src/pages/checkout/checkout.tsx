@@ -4,13 +4,12 @@
 import type { Payment as LedgerPayment, Quote, Tier } from '@node-ledger/client'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { ether, everyTime } from '../../format.ts'
+import { ether } from '../../format.ts'
 import { useQuote, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Countdown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown, Waiting } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
@@ -25,12 +24,13 @@ import { CameWith } from './came-with.tsx'
 import { usePreflight } from './can-buy.ts'
 import { Recipient, Total } from './offered.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
-import { isSold, Ladder, labelOf, stepsOf, useMostPerWallet } from './tiers.tsx'
+import { isSold, Ladder, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 // The code that pays loads once there is a wallet to pay with, or the buyer wants the QR code.
 const ByWallet = later(async () => (await import('./by-wallet.tsx')).ByWallet)
 const ByHand = later(async () => (await import('./by-hand.tsx')).ByHand)
+const NotNow = later(async () => (await import('./not-now.tsx')).NotNow)
 
 const t = words.buy
 
@@ -62,7 +62,6 @@ function Payment({ tier, heading, setHeading }: CheckoutProps) {
     navigate(`/buy/${tierId}?${txHashes.map((hash) => `tx=${hash}`).join('&')}`, { replace: true })
   const onSent = (those: readonly string[]) => show(tier.id, those)
   const { data: tiers = [] } = useTiers()
-  const whyNot = whyNotSold(tier, tiers)
   if (hashes.length > 0)
     return (
       <div className="one-column">
@@ -81,14 +80,16 @@ function Payment({ tier, heading, setHeading }: CheckoutProps) {
     )
   return (
     <div className="one-column">
-      <Section title={whyNot ? tier.label : t.total} isHeardOnly>
+      <Section title={isSold(tier) ? t.total : tier.label} isHeardOnly>
         <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
-          {whyNot ? (
-            <NotNow tier={tier} tiers={tiers} why={whyNot} />
-          ) : (
+          {isSold(tier) ? (
             <Shown reading={quote} waiting={<Total tier={tier} wei={tier.priceWei} />}>
               {(answer) => <Ways {...{ tier, wallet, onSent, byHand, setByHand }} quote={answer} />}
             </Shown>
+          ) : (
+            <Suspense fallback={<Waiting lines={4} />}>
+              <NotNow tier={tier} tiers={tiers} />
+            </Suspense>
           )}
         </Unfinished>
         <Ladder tiers={tiers} of={tier} />
@@ -130,6 +131,7 @@ function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
           ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
         />
       ))}
+      {isSeveral && waiting > 0 && <p className="note">{t.leave}</p>}
       {isSeveral && waiting === 0 && minted > 0 && (
         <Link href="/owner" className="button main wide">
           {t.seeNodes}
@@ -138,41 +140,6 @@ function Followed({ hashes, payer, wallet, setHeading }: FollowedProps) {
     </div>
   )
 }
-
-/** Why this tier cannot be bought now, in a sentence; null if it can. */
-function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
-  const { state, soldOut, supply, opensAfter } = tier
-  if (state === 'open') return soldOut ? t.soldOut : null
-  if (state === 'soldOut') return fill(t.allSold, { supply: supply ?? 0 })
-  if (state === 'closed') return t.notOnSale
-  if (opensAfter !== null) return fill(t.upcomingStep, { tier: labelOf(tiers, opensAfter) })
-  return t.upcoming
-}
-
-/** Why no buyer can pay now, and until when. The page continues automatically once the service reports that the tier is open. */
-function NotNow({ tier, tiers, why }: { tier: Tier; tiers: readonly Tier[]; why: string }) {
-  const { state, opensAt } = tier
-  const step = stepsOf(tiers, tier).find(isSold)
-  return (
-    <div className="ways">
-      {state === 'upcoming' && <Total tier={tier} wei={tier.priceWei} />}
-      <div className="notice" role="status">
-        {state === 'upcoming' && opensAt ? <Opening at={opensAt} /> : <p>{why}</p>}
-      </div>
-      <Link href={step ? `/buy/${step.id}` : '/buy'} className="button main wide">
-        {step ? fill(t.buyStep, { tier: step.label, amount: ether(step.priceWei) }) : t.seeOthers}
-      </Link>
-    </div>
-  )
-}
-
-/** How long until a tier opens, and when that is. */
-const Opening = ({ at }: { at: Date }) => (
-  <>
-    <p className="price">{rich(words.tiers.opens, { time: <Countdown to={at} /> })}</p>
-    <p>{fill(t.opening, { at: everyTime(at) })}</p>
-  </>
-)
 
 interface WaysProps {
   tier: Tier
@@ -226,7 +193,7 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
           <Connect payByHand={payByHand} />
         )}
       </Suspense>
-      {byHand === null && <Recipient quote={quote} />}
+      {byHand === null && <Recipient quote={quote} hasWallet={wallet !== null} />}
       {byHand === null && !wallet && <p className="note">{t.checked}</p>}
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>

@@ -8,40 +8,42 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { isOver, isSold, LastPaid, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
-/** The thing itself: its picture, what it paid, its terms and what happens next. A tier that is over has no terms, and one that is closed shows nothing. */
-export function Thing({ tier }: { tier: Tier }) {
+/** The thing itself: its picture, what it paid, its terms and what happens next. */
+export const Thing = ({ tier }: { tier: Tier }) => (
+  <div className="thing">
+    <TierPicture payoutBps={tier.payoutBps} />
+    <LastPaid tier={tier} />
+    <TierCourse tier={tier} />
+    <Terms tier={tier} />
+    <ol className="how short">
+      {t.next.map(([step, what]) => (
+        <li key={step}>
+          <p>
+            <strong>{step}</strong> {what}
+          </p>
+        </li>
+      ))}
+    </ol>
+  </div>
+)
+
+/** How many nodes a wallet may hold, who may buy, and how many there are while none is sold. */
+export function Terms({ tier }: { tier: Tier }) {
   const mostOf = useMostPerWallet()
-  if (tier.state === 'closed') return null
   return (
-    <div className="thing">
-      <TierPicture payoutBps={tier.payoutBps} />
-      <LastPaid tier={tier} />
-      {!isOver(tier) && (
-        <Facts
-          of={{
-            [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
-            ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
-              [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
-            }),
-          }}
-        />
-      )}
-      {isSold(tier) && (
-        <ol className="how short">
-          {t.next.map(([step, what]) => (
-            <li key={step}>
-              <p>
-                <strong>{step}</strong> {what}
-              </p>
-            </li>
-          ))}
-        </ol>
-      )}
-    </div>
+    <Facts
+      of={{
+        ...(tier.state === 'upcoming' && tier.remaining !== null && { [words.tiers.supply]: leftInWords(tier) }),
+        [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
+        ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
+          [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
+        }),
+      }}
+    />
   )
 }
 
@@ -62,11 +64,15 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
   )
 }
 
-/** To whom, and on which network. */
-export function Recipient({ quote: { paymentAddress, chainId } }: { quote: Quote }) {
+/** To whom, and on which network; without a wallet, also who adds the fee. */
+export function Recipient({ quote: { paymentAddress, chainId }, hasWallet }: { quote: Quote; hasWallet: boolean }) {
   const { data } = useDeployment()
   const chain = data?.chainName ?? chainInWords({ chainName: null, chainId })
-  return <p className="note">{rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })}</p>
+  return (
+    <p className="note">
+      {rich(t.to, { wallet: <Address of={paymentAddress} link={false} />, chain })} {!hasWallet && t.feeAdded}
+    </p>
+  )
 }
 
 /** The checkout before its code has loaded: a wallet can already pay by the link. */
@@ -81,7 +87,7 @@ export function Offered({ tier }: { tier: Tier }) {
             <a href={payLink(quote)} className="button main wide big">
               {t.openInWallet}
             </a>
-            <Recipient quote={quote} />
+            <Recipient quote={quote} hasWallet={false} />
           </>
         )}
       </div>

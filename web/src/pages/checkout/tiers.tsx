@@ -6,7 +6,7 @@ import { nextTurnOf, paidByTier } from '../../cadence.ts'
 import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
-import { Bars } from '../../ui/bars.tsx'
+import { Course } from '../../ui/bars.tsx'
 import { later } from '../../ui/boundary.tsx'
 import { Countdown, Mark, Price, Time } from '../../ui/facts.tsx'
 import { Facts, Page, Section } from '../../ui/page.tsx'
@@ -38,7 +38,7 @@ export function Tiers() {
 }
 
 /** True if nobody can buy the tier, now or later. */
-export const isOver = ({ state }: Tier): boolean => state === 'soldOut' || state === 'closed'
+const isOver = ({ state }: Tier): boolean => state === 'soldOut' || state === 'closed'
 
 /** Tiers that can be bought, or will be, have their cards. The others are folded. */
 function Offers({ tiers }: { tiers: readonly Tier[] }) {
@@ -113,13 +113,13 @@ export function TierCards({ tiers, most }: TierCardsProps) {
           <LastPaid tier={tier} />
           <Facts
             of={{
-              [t.supply]: tier.remaining === null ? t.unlimited : leftInWords(tier),
-              [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
+              [t.supply]: tier.remaining !== null && leftInWords(tier),
               ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
               ...(tier.state === 'open' &&
                 tier.opensAfter && { [t.step]: fill(t.stepSold, { tier: labelOf(all, tier.opensAfter) }) }),
               ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
               ...plannedFacts(tier),
+              [t.perWallet]: fill(t.nodes, { n: mostOf(tier) }),
             }}
           />
           <p className="act">
@@ -164,21 +164,18 @@ const NEARLY = 0.9
 const isNearlySold = ({ remaining, supply }: Tier) =>
   remaining !== null && supply !== null && supply - remaining >= supply * NEARLY
 
-/** Shows the state of a tier's sale, unless it is simply open. */
+/** Shows the state of a tier's sale, unless it is simply open, or the card says when it opens. */
 function Standing({ tier }: { tier: Tier }) {
+  if (tier.state === 'upcoming' && (tier.opensAt ?? tier.opensAfter) !== null) return null
   const why = whyNotSold(tier)
   if (why !== null) return <Mark tone="calm">{why}</Mark>
   return isNearlySold(tier) && <Mark tone="warn">{t.nearly}</Mark>
 }
 
-/** How many rounds a card shows. Fewer show no course. */
-const PAID_MAX = 12
-
-/** What a round may pay a node of a tier by its terms, and what the last rounds paid: the newest in words, all of them as bars. */
+/** What a round may pay a node of a tier by its terms, and what the last one paid. */
 export function LastPaid({ tier }: { tier: Tier }) {
   const { data: rounds = [] } = useRounds()
-  const payouts = paidByTier(rounds, tier.id, PAID_MAX)
-  const last = payouts.at(-1)
+  const last = paidByTier(rounds, tier.id, 1)[0]
   const range = tier.credit && rangeInWords(tier.credit)
   const than = thanInWords(tier, useTiers().data ?? [])
   return (
@@ -198,21 +195,31 @@ export function LastPaid({ tier }: { tier: Tier }) {
           </span>
         )}
       </p>
-      {payouts.length === PAID_MAX && (
-        <>
-          <Bars
-            bars={payouts.map(({ round, at, wei }) => ({
-              key: round,
-              value: etherAsNumber(wei),
-              title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
-            }))}
-          />
-          <p className="visually-hidden">
-            {fill(t.before, { amounts: payouts.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
-          </p>
-        </>
-      )}
     </div>
+  )
+}
+
+/** How many rounds the checkout shows. */
+const PAID_MAX = 12
+
+/** What the last rounds paid a node of a tier, as bars and in words that are only heard. */
+export function TierCourse({ tier }: { tier: Tier }) {
+  const payouts = paidByTier(useRounds().data ?? [], tier.id, PAID_MAX)
+  if (payouts.length === 0) return null
+  return (
+    <>
+      <Course
+        bars={payouts.map(({ round, at, wei }) => ({
+          key: round,
+          value: etherAsNumber(wei),
+          title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
+        }))}
+        shown={fill(t.shown, { n: payouts.length })}
+      />
+      <p className="visually-hidden">
+        {fill(t.before, { amounts: payouts.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
+      </p>
+    </>
   )
 }
 

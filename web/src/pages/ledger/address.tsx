@@ -9,10 +9,11 @@ import { Amount, Turn, Whole } from '../../ui/facts.tsx'
 import { Page, Section, Summary } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
-import { fill, rich } from '../../words/message.ts'
+import { fill } from '../../words/message.ts'
 import { ui } from '../../words/ui.ts'
+import { HowItWorks } from '../checkout/tiers.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
-import { NodesTable, nextCredit, sumOf } from './nodes.tsx'
+import { NodesTable, nextCredit, sumOf, ToWithdraw } from './nodes.tsx'
 
 const t = words.wallet
 
@@ -45,15 +46,14 @@ export function AddressPage() {
 
 function NoNodes() {
   return (
-    <Empty title={t.noNode}>
-      {rich(t.howOne, {
-        buy: (text) => (
-          <Link href="/buy" className="button">
-            {text}
-          </Link>
-        ),
-      })}
-    </Empty>
+    <>
+      <Empty title={t.noNode}>
+        <Link href="/buy" className="button main">
+          {words.overview.buy}
+        </Link>
+      </Empty>
+      <HowItWorks />
+    </>
   )
 }
 
@@ -63,7 +63,8 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
   return (
     <>
       <Summary
-        name={balanceWei > 0n ? words.figures.ready : words.figures.balance}
+        name={words.figures.balance}
+        act={balanceWei > 0n && <ToWithdraw />}
         of={{
           [t.nodes]: figure(nodes.length),
           [words.figures.credited]: <Amount wei={sumOf(nodes, 'creditedWei')} />,

@@ -12,7 +12,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { TierName } from './nodes.tsx'
+import { TierName, ToWithdraw } from './nodes.tsx'
 import { OwnProvider } from './own-provider.tsx'
 
 const t = words.node
@@ -115,7 +115,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
               rows={node.credits}
               keyOf={({ id }) => String(id)}
               columns={CREDITS}
-              first={10}
+              first={7}
               empty={<Empty title={t.notCredited}>{t.firstTurn}</Empty>}
             />
           </Section>
@@ -182,13 +182,6 @@ function ChainSays({ node }: { node: NodeDetail }) {
     </>
   )
 }
-
-/** Only the owner's wallet can withdraw, on the owner's own page. */
-const ToWithdraw = () => (
-  <Link href="/owner" className="button wide">
-    {t.withdraw}
-  </Link>
-)
 
 /** How much of its price a node has earned back. */
 function AgainstCost({ node: { creditedWei, priceWei } }: { node: NodeDetail }) {

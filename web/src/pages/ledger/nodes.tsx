@@ -44,6 +44,13 @@ export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
   return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns} />
 }
 
+/** Only the owner's wallet can withdraw, on the owner's own page. */
+export const ToWithdraw = () => (
+  <Link href="/owner" className="button wide">
+    {words.node.withdraw}
+  </Link>
+)
+
 /** Shows a tier by its label, if the ledger has the tier. */
 export function TierName({ id }: { id: string | null }) {
   const tiers = useTiers()

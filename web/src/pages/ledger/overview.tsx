@@ -13,7 +13,7 @@ import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { type Credit, HowItWorks, isSold, rangeInWords, TierCards } from '../checkout/tiers.tsx'
 import { LedgerNow } from './ledger-now.tsx'
-import { Proof } from './proof.tsx'
+import { PaidCourse, Proof } from './proof.tsx'
 
 const t = words.overview
 
@@ -42,7 +42,7 @@ export function Overview() {
           credit={(cheapest ?? tiers.data?.[0])?.credit ?? null}
           totalWei={stats.data?.totalDistributedWei ?? null}
         />
-        {!isLaunch && <Proof rounds={rounds.data ?? []} tier={cheapest} />}
+        {!isLaunch && <Proof rounds={rounds.data ?? []} />}
       </div>
       <section className="offer" aria-labelledby="offer">
         <header className="bar">
@@ -73,8 +73,8 @@ interface EarnedProps {
 }
 
 /**
- * What a node of the cheapest tier got last, or else an average node; how often it is paid, and what all nodes got so far. Before the first round,
- * what it may get by its terms.
+ * What a node of the cheapest tier got last, or else an average node, after what it got before; how often it is paid, and what all nodes got so far.
+ * Before the first round, what it may get by its terms.
  */
 function Earned({ rounds, tier, credit, totalWei }: EarnedProps) {
   if (!rounds) return null
@@ -84,11 +84,12 @@ function Earned({ rounds, tier, credit, totalWei }: EarnedProps) {
   const paid = tier && paidByTier(rounds, tier.id, 1)[0]
   const perNode = paid?.wei ?? last.totalWei / BigInt(last.nodeCount)
   return (
-    <div className="yield">
+    <div className="card yield">
+      <p>{paid ? fill(t.earnedIn, { tier: tier.label }) : t.earned}</p>
       <p className="earned" title={`${ether(perNode)} ETH`} translate="no">
         {perNode < GWEI ? String(perNode) : creditInWords(perNode)} <span>{perNode < GWEI ? 'wei' : 'ETH'}</span>
       </p>
-      <p>{paid ? fill(t.earnedIn, { tier: tier.label }) : t.earned}</p>
+      <PaidCourse rounds={rounds} tier={tier} />
       <p className="note">
         {often && `${often} · `}
         {totalWei !== null && rich(t.sinceStart, { amount: <Amount wei={totalWei} plain /> })}
@@ -99,11 +100,11 @@ function Earned({ rounds, tier, credit, totalWei }: EarnedProps) {
 
 /** What the first round may pay a node of the cheapest tier, by its terms. */
 const MayEarn = ({ tier, credit, often }: { tier: Tier; credit: Credit; often: string | null }) => (
-  <div className="yield">
-    <p className="earned" translate="no">
+  <div className="card yield">
+    <p>{fill(t.mayEarn, { tier: tier.label })}</p>
+    <p className="earned range" translate="no">
       {rangeInWords(credit)} <span>ETH</span>
     </p>
-    <p>{fill(t.mayEarn, { tier: tier.label })}</p>
     <p className="note">{often}</p>
   </div>
 )

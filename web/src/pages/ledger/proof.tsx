@@ -7,7 +7,7 @@ import { nextTurnOf, paidByTier } from '../../cadence.ts'
 import { etherAsNumber, shortEther } from '../../format.ts'
 import { nameOf } from '../../ledger.ts'
 import type { Recomputed } from '../../recompute-all.ts'
-import { Bars } from '../../ui/bars.tsx'
+import { Course } from '../../ui/bars.tsx'
 import { Countdown } from '../../ui/facts.tsx'
 import { part } from '../../ui/part.ts'
 import { words } from '../../words/ledger.ts'
@@ -16,52 +16,55 @@ import { fill, rich } from '../../words/message.ts'
 const t = words.proof
 /** How many bars a phone can show so that they can still be told apart. */
 const BARS_MAX = 60
-const BARS_LEAST = 12
 
-interface ProofProps {
-  /** Newest first. */
-  rounds: readonly Distribution[]
-  /** The tier whose payouts are shown; all nodes' average if none was paid. */
-  tier: Tier | undefined
-}
-
-/** Shows what `rounds` paid. Recomputes them, and again with each new round, or one that a reorg has replaced. */
-export function Proof({ rounds, tier }: ProofProps) {
-  const { data, isError } = useQuery({
+/** Recomputes `rounds`, and again with each new round, or one that a reorg has replaced. */
+const useRecomputed = (rounds: readonly Distribution[]) =>
+  useQuery({
     queryKey: ['recomputed', rounds.map(nameOf)],
     queryFn: async () => (await part(() => import('../../recompute-all.ts'))).recomputeAll(rounds),
     enabled: rounds.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   })
+
+interface PaidCourseProps {
+  /** Newest first. */
+  rounds: readonly Distribution[]
+  /** The tier whose payouts are shown; all nodes' average if none was paid. */
+  tier: Tier | undefined
+}
+
+/** What `rounds` paid a node, as bars, and the time of the next. */
+export function PaidCourse({ rounds, tier }: PaidCourseProps) {
+  const { data } = useRecomputed(rounds)
   const next = nextTurnOf(rounds, Date.now())
   const paidTier = tier ? paidByTier(rounds, tier.id, BARS_MAX) : []
   const paid = paidTier.length > 0 ? paidTier : averageOf(rounds.slice(0, BARS_MAX).reverse())
   const verdictOf = new Map(rounds.map((round) => [round.id, data?.verdicts.get(nameOf(round))]))
   return (
-    <section className="proof" aria-label={t.title}>
-      <div className="bleed">
-        <p>
-          {tier && paidTier.length > 0
-            ? fill(t.paidTier, { tier: tier.label, n: paid.length })
-            : fill(t.paidAll, { n: paid.length })}
-        </p>
-        <Bars
-          least={BARS_LEAST}
-          bars={paid.map(({ round, wei }) => ({
-            key: round,
-            value: etherAsNumber(wei),
-            title: fill(t.bar, { id: String(round), amount: shortEther(wei) }),
-            tone: toneOf(verdictOf.get(round)),
-          }))}
-        />
-      </div>
-      <div className="bar">
-        {rounds.length > 0 && (
-          <p role="status">{data ? <Count rounds={rounds} result={data} /> : isError ? t.failed : t.recomputing}</p>
-        )}
-        {next && <span className="note">{rich(t.next, { time: <Countdown to={next} isTurn /> })}</span>}
-      </div>
+    <Course
+      bars={paid.map(({ round, wei }) => ({
+        key: round,
+        value: etherAsNumber(wei),
+        title: fill(t.bar, { id: String(round), amount: shortEther(wei) }),
+        tone: toneOf(verdictOf.get(round)),
+      }))}
+      shown={fill(t.shown, { n: paid.length })}
+      next={next && rich(t.next, { time: <Countdown to={next} isTurn /> })}
+    />
+  )
+}
+
+/** What this browser found when it recomputed `rounds`. */
+export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
+  const { data, isError } = useRecomputed(rounds)
+  return (
+    <section className="proof ticks" aria-label={t.title}>
+      {data ? (
+        <Count rounds={rounds} result={data} />
+      ) : (
+        <p role="status">{rounds.length > 0 && (isError ? t.failed : t.recomputing)}</p>
+      )}
     </section>
   )
 }
@@ -80,14 +83,12 @@ function Count({ rounds, result }: { rounds: readonly Distribution[]; result: Re
   const payouts = (some: readonly Distribution[]) => some.reduce((sum, { nodeCount }) => sum + nodeCount, 0)
   const [first] = wrong
   return (
-    <>
-      <strong className={first ? 'wrong' : undefined}>
-        {fill(first ? t.said : t.allRight, { n: payouts([...right, ...wrong]), wrong: payouts(wrong) })}
-      </strong>{' '}
+    <p role="status" className={first ? 'fails' : 'passes'}>
+      <strong>{fill(first ? t.said : t.allRight, { n: payouts([...right, ...wrong]), wrong: payouts(wrong) })}</strong>{' '}
       {first ? <Differs round={first.id} /> : fill(t.follows, { n: right.length, ms: Math.max(1, Math.round(tookMs)) })}
       {unknown.length > 0 && ` ${fill(t.unknown, { n: unknown.length })}`}
       {unread.length > 0 && ` ${fill(t.unread, { n: unread.length })}`}
-    </>
+    </p>
   )
 }
 

@@ -174,7 +174,7 @@ function TurnCard({ turn, facts, result }: TurnCardProps) {
         {label ?? t.noTier} {result && <Checked result={result} />}
       </h3>
       <p className="price">
-        <Amount wei={turn.amountWei} aligned />
+        <Amount wei={turn.amountWei} />
       </p>
       <p className="note">{fill(t.toEach, { n: turn.nodeCount })}</p>
       <Facts of={shownOf(facts)} />

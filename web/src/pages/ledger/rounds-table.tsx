@@ -32,8 +32,10 @@ const columns: readonly Column<Distribution>[] = [
 
 /** Nearly always the operator funds all of them. */
 const usualColumns = columns.filter(({ heading }) => heading !== t.fundedBy)
-/** What fits in a line on a phone: round, time and amount. */
-const fewColumns = columns.filter((_, index) => [0, 1, 5].includes(index))
+/** What the first page shows. On a phone: round, time and amount. */
+const fewColumns = columns
+  .filter(({ heading }) => heading !== t.fundedBy && heading !== t.transaction)
+  .map((column) => ({ ...column, wideOnly: column.heading === t.nodes }))
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds, few = false }: { rounds: readonly Distribution[]; few?: boolean }) {

@@ -1,26 +1,33 @@
 // Every round that the service lists, newest first, and their total.
 import type { Distribution } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { useRounds } from '../../ledger.ts'
+import { everySpan } from '../../format.ts'
+import { useRounds, useTiers } from '../../ledger.ts'
 import { Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
+import { fill } from '../../words/message.ts'
+import { HowItWorks } from '../checkout/tiers.tsx'
 import { RoundsTable } from './rounds-table.tsx'
 
 const t = words.rounds
 
 export function Rounds() {
   const rounds = useRounds()
+  const credit = useTiers().data?.[0]?.credit
   if (rounds.data?.length === 0)
     return (
       <Page title={t.title} lead={t.lead}>
         <Empty title={t.none}>
-          <p>{t.first}</p>
-          <Link href="/buy" className="button">
+          <p>
+            {credit && fill(t.often, { span: everySpan(credit.intervalSec) })} {t.first}
+          </p>
+          <Link href="/buy" className="button main">
             {words.overview.buy}
           </Link>
         </Empty>
+        <HowItWorks />
       </Page>
     )
   return (

@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { dollars, etherAsNumber, plainEther } from '../../format.ts'
 import { ledger } from '../../ledger.ts'
-import { Amount, Hash, Unknown } from '../../ui/facts.tsx'
+import { Hash, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save.ts'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table, timeColumn } from '../../ui/table.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words as ledgerWords } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
@@ -69,16 +69,20 @@ export function History({ nodes, owner }: { nodes: readonly Node[]; owner: strin
 
 function Entries({ entries, isPart }: { entries: readonly Entry[]; isPart: boolean }) {
   if (entries.length === 0) return <Empty title={t.none} />
+  const notes = [
+    entries.length >= LISTED_MAX && fill(t.limits, { entries: LISTED_MAX }),
+    isPart && fill(t.nodes, { nodes: NODES_MAX }),
+    entries.some(isPriced) && t.worthOf,
+  ].filter(Boolean)
   return (
     <div className="stack">
       <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={columnsOf(entries)} first={5} />
-      <p className="note">
-        {fill(t.limits, { entries: LISTED_MAX })} {isPart && fill(t.nodes, { nodes: NODES_MAX })}
-      </p>
+      {notes.length > 0 && <p className="note">{notes.join(' ')}</p>}
     </div>
   )
 }
 
+const isPriced = ({ usdPerEther }: Entry) => usdPerEther !== null
 const worth = ({ amountWei, usdPerEther }: Entry) => dollars(amountWei, usdPerEther)
 
 const COLUMNS: readonly Column<Entry>[] = [
@@ -99,11 +103,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     isPlain: true,
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>{fill(ledgerWords.node.title, { id: nodeId })}</Link>,
   },
-  {
-    heading: t.amount,
-    figure: true,
-    cell: ({ amountWei }) => <Amount wei={amountWei} plain aligned />,
-  },
+  amountColumn(t.amount, ({ amountWei }) => amountWei, true),
 ]
 const WORTH: Column<Entry> = {
   heading: t.worth,
@@ -111,8 +111,7 @@ const WORTH: Column<Entry> = {
   cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} />,
 }
 /** The columns. The dollar column appears only if some price is known, because many services have no price feed. */
-const columnsOf = (entries: readonly Entry[]) =>
-  entries.some(({ usdPerEther }) => usdPerEther !== null) ? [...COLUMNS, WORTH] : COLUMNS
+const columnsOf = (entries: readonly Entry[]) => (entries.some(isPriced) ? [...COLUMNS, WORTH] : COLUMNS)
 
 async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
   const entries: Entry[] = []

@@ -3,9 +3,8 @@
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { createContext, type FormEvent, type ReactNode, Suspense, useContext, useRef, useState } from 'react'
-import { Link, useLocation } from 'wouter'
-import { cleanPaste } from '../../format.ts'
+import { createContext, type ReactNode, Suspense, useContext, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { isFramed } from '../../frame.ts'
 import { kept } from '../../kept.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
@@ -154,7 +153,7 @@ function SignIn() {
             </p>
           )}
           <Connect />
-          {wallet ? <Why wallet={wallet} /> : <LookUp />}
+          {wallet && <Why wallet={wallet} />}
         </div>
       </Section>
     </div>
@@ -166,34 +165,8 @@ const Why = ({ wallet }: { wallet: ConnectedWallet }) => (
   <div className="stack">
     <p className="note">{words.why}</p>
     <SignInWith wallet={wallet} />
-    <p className="note">
-      {rich(words.onlyLooking, {
-        page: (text) => <Link href={`/address/${wallet.address}`}>{text}</Link>,
-      })}
-    </p>
   </div>
 )
-
-/** Every wallet has a public page. */
-function LookUp() {
-  const [, navigate] = useLocation()
-  const look = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const address = cleanPaste(String(new FormData(event.currentTarget).get('address')))
-    if (address !== '') navigate(`/address/${encodeURIComponent(address)}`)
-  }
-  return (
-    <form className="inline" onSubmit={look}>
-      <label className="field">
-        <span>{words.anyWallet}</span>
-        <input name="address" placeholder="0x…" autoComplete="off" spellCheck="false" />
-      </label>
-      <button type="submit" className="button">
-        {words.look}
-      </button>
-    </form>
-  )
-}
 
 function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   const sign = useMutation({

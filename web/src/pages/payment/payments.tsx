@@ -36,7 +36,6 @@ const columns: readonly Column<Payment>[] = [
     ),
   },
   timeColumn(t.paid, ({ paidAt }) => paidAt),
-  amountColumn(t.amount, ({ valueWei }) => valueWei),
   {
     heading: t.state,
     isPlain: true,
@@ -47,6 +46,7 @@ const columns: readonly Column<Payment>[] = [
     isPlain: true,
     cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>{fill(t.nodeOf, { id: nodeId })}</Link>,
   },
+  amountColumn(t.amount, ({ valueWei }) => valueWei),
 ]
 
 /** Lists a wallet's payments. Renders nothing if there are none. */

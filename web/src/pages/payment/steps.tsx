@@ -7,7 +7,6 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Block, InExplorer } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
-import { Search } from '../../ui/search.tsx'
 import { limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
@@ -86,14 +85,14 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
     if (certain) onReplaced(certain)
   }, [certain, onReplaced])
   const Heading = headingOf(isPage)
-  if (isNoPayment(reading.error)) return <NoPayment {...{ Heading, txHash, isPage }} error={reading.error} />
+  if (isNoPayment(reading.error)) return <NoPayment {...{ Heading, txHash }} error={reading.error} />
   const state = reading.isPending ? null : words.said[stateOf(first, reading.isError)]
   const isOneOfSeveral = name !== undefined || payments.length > 1
   return (
     <div className="payment">
       <Announcement state={state} />
-      {name && first?.status !== 'minted' && <p className="note">{name}</p>}
-      {!first && <Unseen {...{ Heading, txHash, payer, isMissing, isOneOfSeveral }} isPending={reading.isPending} />}
+      {name && first && STOPPED.includes(first.status) && <p className="note">{name}</p>}
+      {!first && <Unseen {...{ Heading, txHash, payer, isMissing, name }} isPending={reading.isPending} />}
       {reading.isError && <CannotAsk error={reading.error} />}
       {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
       {payments.map((payment, index) => (
@@ -106,6 +105,7 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
             isYours={isSentHere || payment.from === payer}
             justCame={sawUndone.current}
             isOneOfSeveral={isOneOfSeveral}
+            name={name}
             ofNode={payment.from === payer ? ofNode : undefined}
           />
         </Fragment>
@@ -117,7 +117,6 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
           isFresh={reading.dataUpdatedAt - since < LATE_MS && (first !== undefined || payer !== undefined)}
         />
       )}
-      {isPage && isMissing && !isOwn(txHash, payer) && <Another />}
     </div>
   )
 }
@@ -153,22 +152,16 @@ interface UnseenProps {
   payer: string | undefined
   isPending: boolean
   isMissing: boolean
-  isOneOfSeveral: boolean
+  name: string | undefined
 }
 
-/** A transaction whose payments the page does not know yet. One of several is folded from the start, so that nothing jumps. */
-function Unseen({ Heading, txHash, payer, isPending, isMissing, isOneOfSeveral }: UnseenProps) {
-  const unread = isOneOfSeveral ? 'none' : 'unread'
-  const paid = useExpected(txHash)
+/** A transaction whose payments the page does not know yet. One of several has its steps from the start, so that nothing jumps. */
+function Unseen({ Heading, txHash, payer, isPending, isMissing, name }: UnseenProps) {
+  const state = words.heads[isMissing ? missing(txHash, payer) : 'unread']
   return (
-    <Course
-      heading={<Heading tabIndex={-1}>{words.heads[isMissing ? missing(txHash, payer) : unread]}</Heading>}
-      paid={paid}
-      isFolded={isOneOfSeveral}
-    >
-      {isMissing && isOwn(txHash, payer) && <Way payment={null} />}
-      <Transaction txHash={txHash} />
-      {isPending && <Waiting lines={4} />}
+    <Course {...{ Heading, state, txHash, name }} paid={useExpected(txHash)}>
+      {(name || (isMissing && isOwn(txHash, payer))) && <Way payment={null} isShort={name !== undefined} />}
+      {isPending && !name && <Waiting lines={4} />}
     </Course>
   )
 }
@@ -180,7 +173,7 @@ const Nth = ({ payment: { valueWei, from }, at, all }: { payment: Payment; at: n
   <p>{rich(words.one, { at, all, amount: <Amount wei={valueWei} />, payer: <Address of={from} /> })}</p>
 )
 
-interface StandingProps extends Pick<StepsProps, 'ofNode'> {
+interface StandingProps extends Pick<StepsProps, 'ofNode' | 'name'> {
   Heading: 'h1' | 'h2'
   payment: Payment
   isYours: boolean
@@ -188,8 +181,8 @@ interface StandingProps extends Pick<StepsProps, 'ofNode'> {
   isOneOfSeveral: boolean
 }
 
-/** The state of a payment: what happened in a heading, then its node, why it stopped, or its steps, which one of several folds. */
-function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode }: StandingProps) {
+/** The state of a payment: what happened in a heading, then its node, why it stopped, or its steps. */
+function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, name, ofNode }: StandingProps) {
   const { status, nodeId, valueWei, tierId, from } = payment
   const isRefunding = status === 'held' && payment.reason === 'refunding'
   const tier = useTiers().data?.find(({ id }) => id === tierId)
@@ -200,54 +193,47 @@ function Standing({ Heading, payment, isYours, justCame, isOneOfSeveral, ofNode 
         <RestsOn payment={payment} />
       </>
     )
-  const heading = <Heading tabIndex={-1}>{words.heads[isRefunding ? 'refunding' : status]}</Heading>
+  const state = words.heads[isRefunding ? 'refunding' : status]
   if (STOPPED.includes(status))
     return (
       <>
         <header>
-          {heading}
+          <Heading tabIndex={-1}>{state}</Heading>
           {status === 'refunded' && <Paid wei={valueWei} tier={tier} from={from} />}
         </header>
         <Stopped payment={payment} />
         {status === 'held' && <RestsOn payment={payment} />}
-        <Transaction txHash={payment.txHash} />
       </>
     )
   return (
-    <Course heading={heading} paid={{ wei: valueWei, tier, from }} isFolded={isOneOfSeveral}>
+    <Course {...{ Heading, state, name }} txHash={payment.txHash} paid={{ wei: valueWei, tier, from }}>
       {status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
-      <Way payment={payment} />
+      <Way payment={payment} isShort={name !== undefined} />
       {payment.assurance !== 'linked' && <RestsOn payment={payment} />}
-      <Transaction txHash={payment.txHash} />
     </Course>
   )
 }
 
 interface CourseProps {
-  heading: ReactNode
+  Heading: 'h1' | 'h2'
+  state: string
+  txHash: string
+  name: string | undefined
   paid: PaidProps | null
-  isFolded: boolean
   children: ReactNode
 }
 
-/** A payment on its way, below its heading. One of several folds all but its heading and amount. */
-const Course = ({ heading, paid, isFolded, children }: CourseProps) =>
-  isFolded ? (
-    <details className="checked">
-      <summary>
-        {heading} {paid && <Amount wei={paid.wei} plain exact />}
-      </summary>
-      {children}
-    </details>
-  ) : (
-    <>
-      <header>
-        {heading}
-        {paid && <Paid {...paid} />}
-      </header>
-      {children}
-    </>
-  )
+/** A payment on its way. One of several has its name, hash and amount in one line. */
+const Course = ({ Heading, state, txHash, name, paid, children }: CourseProps) => (
+  <>
+    <header>
+      <Heading tabIndex={-1}>{name ?? state}</Heading>
+      {name && <Hash of={txHash} />}
+      {paid && (name ? <Amount wei={paid.wei} plain exact /> : <Paid {...paid} />)}
+    </header>
+    {children}
+  </>
+)
 
 interface PaidProps {
   wei: bigint
@@ -258,7 +244,8 @@ interface PaidProps {
 /** Who paid how much, and for which tier. */
 const Paid = ({ wei, tier, from }: PaidProps) => (
   <p className="note">
-    <Amount wei={wei} /> {tier && `· ${tier.label}`} · <Address of={from} />
+    <Amount wei={wei} /> {tier && `· ${tier.label}`}{' '}
+    {from && <>· {rich(words.from, { payer: <Address of={from} /> })}</>}
   </p>
 )
 
@@ -285,20 +272,30 @@ const Transaction = ({ txHash }: { txHash: string }) => (
 
 const ON_ITS_WAY: readonly string[] = ['seen', 'accepted', 'minting'] satisfies Payment['status'][]
 
-/** Whom to ask about a transfer. Once it has become nodes: its hash, which leads to the explorer. */
+/** Whom to ask about a transfer, and its hash, which leads to the explorer. The receipts of its nodes have all of it. */
 function End({ txHash, payments, isFresh }: { txHash: string; payments: readonly Payment[]; isFresh: boolean }) {
   const { contact } = useSite()
   const isSettled = payments.length > 0 && payments.every(({ status }) => status === 'minted')
-  if (isSettled) return <Transaction txHash={txHash} />
+  if (isSettled)
+    return (
+      <p className="note">
+        {words.transaction} <Hash of={txHash} />
+      </p>
+    )
   // There is nothing to ask about a transfer that has just arrived.
   const isOnItsWay = payments.every(({ status }) => ON_ITS_WAY.includes(status))
-  if (contact === null || (isOnItsWay && isFresh)) return null
+  const isStopped = payments.some(({ status }) => STOPPED.includes(status))
   return (
-    <p>
-      <a href={contactAbout(contact, txHash)} className="button">
-        {words.ask}
-      </a>
-    </p>
+    <>
+      {contact !== null && !(isOnItsWay && isFresh) && (
+        <p>
+          <a href={contactAbout(contact, txHash)} className={isStopped ? 'button main' : 'button'}>
+            {words.ask}
+          </a>
+        </p>
+      )}
+      <Transaction txHash={txHash} />
+    </>
   )
 }
 
@@ -312,7 +309,7 @@ function Announcement({ state }: { state: string | null }) {
   )
 }
 
-function Way({ payment }: { payment: Payment | null }) {
+function Way({ payment, isShort }: { payment: Payment | null; isShort: boolean }) {
   const doneCount = payment ? DONE[payment.status] : 0
   // The newest block that the service has read.
   const { data: cover } = useCover()
@@ -326,7 +323,9 @@ function Way({ payment }: { payment: Payment | null }) {
         return (
           <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
             <span>{words.steps[step][state === 'done' ? 'done' : 'now']}</span>
-            <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
+            {!isShort && (
+              <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
+            )}
           </li>
         )
       })}
@@ -342,16 +341,23 @@ function noteFor(
 ): ReactNode {
   if (step === 0)
     return state === 'done' ? <InBlock payment={payment} confirmations={confirmations} /> : words.notes.waiting
-  if (step === 1 && state !== 'done') return state === 'now' ? words.notes.checks : words.notes.atOnce
+  if (step === 1 && state !== 'done') return checksOf(state, payment)
   if (step === 2 && state === 'now')
     return words.notes[payment?.status === 'minting' ? 'sent' : isSoldOut ? 'soldOut' : 'nextRun']
   return step === 3 ? paceInWords(pace) : null
 }
 
+/** What is checked, unless it waits for the block. */
+function checksOf(state: 'now' | 'later', payment: Payment | null): string {
+  if (state === 'later') return words.notes.atOnce
+  return payment?.assurance === 'linked' ? words.notes.unconfirmed : words.notes.checks
+}
+
 function InBlock({ payment, confirmations }: { payment: Payment | null; confirmations: number }) {
   const block = <Block of={payment?.blockNumber ?? null} />
-  if (payment?.assurance === 'linked') return rich(words.notes.unconfirmed, { block })
-  return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
+  return confirmations > 0 && payment?.assurance !== 'linked'
+    ? rich(words.notes.inBlock, { n: confirmations, block })
+    : block
 }
 
 function paceInWords(pace: number | null): string | null {
@@ -369,11 +375,10 @@ const CannotAsk = ({ error }: { error: Error }) => (
 interface NoPaymentProps {
   Heading: 'h1' | 'h2'
   txHash: string
-  isPage: boolean
   error: LedgerError
 }
 
-function NoPayment({ Heading, txHash, isPage, error }: NoPaymentProps) {
+function NoPayment({ Heading, txHash, error }: NoPaymentProps) {
   return (
     <div className="payment">
       <Heading tabIndex={-1}>{words.heads.noPayment}</Heading>
@@ -381,15 +386,6 @@ function NoPayment({ Heading, txHash, isPage, error }: NoPaymentProps) {
         {fill(words.notAPayment, { why: error.message })}
       </p>
       <Transaction txHash={txHash} />
-      {isPage && <Another />}
     </div>
   )
 }
-
-/** For a visitor whose hash leads to no payment. */
-const Another = () => (
-  <div className="field">
-    <span>{words.another}</span>
-    <Search id="search-page" />
-  </div>
-)

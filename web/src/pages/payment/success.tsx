@@ -20,7 +20,7 @@ interface SuccessProps {
   isYours: boolean
   /** True if the node arrived while the page was open. The node's heading then takes the focus. */
   justCame: boolean
-  /** True if the page shows several nodes. The receipt is then collapsed, and no button is the main one. */
+  /** True if the page shows several nodes. The receipt is then collapsed, and the heading is the link. */
   isOneOfSeveral: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
@@ -45,7 +45,11 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
               <path d="M14 25l7 7 13-15" pathLength="1" />
             </svg>
             <Heading ref={heading} tabIndex={-1}>
-              {fill(isYours ? t.yours : t.minted, { id: nodeId })}
+              {isOneOfSeveral ? (
+                <Link href={`/node/${nodeId}`}>{fill(t.oneOf, { id: nodeId })}</Link>
+              ) : (
+                fill(isYours ? t.yours : t.minted, { id: nodeId })
+              )}
             </Heading>
           </header>
           <p>
@@ -58,21 +62,22 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
             )}
           </p>
           <div className="buttons">
-            <Link href={`/node/${nodeId}`} className={isOneOfSeveral ? 'button' : 'button main'}>
-              {t.see}
-            </Link>
+            {!isOneOfSeveral && (
+              <Link href={`/node/${nodeId}`} className="button main">
+                {t.see}
+              </Link>
+            )}
             {children}
           </div>
+          {isOneOfSeveral && (
+            <details className="checked">
+              <summary>{fill(words.receipt.title, { node: nodeId })}</summary>
+              <PurchaseReceipt payment={payment} node={node ?? null} />
+            </details>
+          )}
         </div>
       </div>
-      {isOneOfSeveral ? (
-        <details className="checked">
-          <summary>{fill(words.receipt.title, { node: nodeId })}</summary>
-          <PurchaseReceipt payment={payment} node={node ?? null} />
-        </details>
-      ) : (
-        <PurchaseReceipt payment={payment} node={node ?? null} />
-      )}
+      {!isOneOfSeveral && <PurchaseReceipt payment={payment} node={node ?? null} />}
     </>
   )
 }
