@@ -109,6 +109,9 @@ export function PaymentPage({ name }: { name: string }) {
   )
 }
 
+/** True if the bar of the chosen payments has the same decisions: it has no steps of a refund, and attributes nothing. */
+const isInBar = ({ reason, from }: PaymentFacts) => reason !== 'refunding' && from !== null
+
 interface DetailProps extends RowProps {
   /** True on its own page, which has the amount and the address already. */
   isPage?: boolean
@@ -154,7 +157,7 @@ export function PaymentDetail({ payment, isPage = false, isChosen = false }: Det
             ))
         }
       </Shown>
-      {!isChosen && UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
+      {!(isChosen && isInBar(payment)) && UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
     </div>
   )
 }
