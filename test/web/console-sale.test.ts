@@ -30,8 +30,8 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     const row = (tier: string) => page.locator('.rows summary').filter({ hasText: tier })
     await row('Basic').getByText('Not on sale', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create a tier…' }).click()
-    await dialog().getByLabel('Permanent id').fill('extra')
     await dialog().getByLabel('Name').fill('Extra')
+    assert.equal(await dialog().getByLabel('Permanent id').inputValue(), 'extra')
     await dialog().getByLabel('Exact price').fill('0.07')
     await dialog().getByText('0.07 ETH (70000000000000000 wei)').waitFor()
     await dialog().getByLabel('Nodes of this tier that one wallet may hold').fill('3')
@@ -107,7 +107,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
   test('terms are previewed with the owner’s transaction, entered, and cancelled', async () => {
     await go('Terms')
     const rows = page.getByRole('table', { name: 'Credit terms' }).getByRole('row')
-    await rows.filter({ hasText: 'in force' }).waitFor()
+    await page.getByText('drawn on chain').waitFor()
     const before = await rows.count()
     await page.getByRole('button', { name: 'Enter terms…' }).click()
     await dialog().getByLabel('Whether turns due from then on are owed').selectOption('false')
@@ -154,10 +154,9 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       await confirm('Preview')
     }
     await go('Payments wallet')
-    await row(former).getByText('in force').waitFor()
+    await page.getByText(former).waitFor()
+    await page.getByText('Balance on record').waitFor()
     const headings = () => page.getByRole('columnheader').allTextContents()
-    // Columns in which nothing stands are left out.
-    assert.deepEqual(await headings(), ['Wallet', 'State', 'From time', 'Entered by', 'Entered'])
     await ask('Change the wallet', wallet(EMBED_PARTS.minter, wellKnown).address)
     await dialog().getByRole('alert').getByText('minter').waitFor()
     await dialog().getByLabel('The wallet', { exact: true }).fill(planned)
@@ -168,7 +167,10 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await dialog().getByText(`Buyers pay to ${planned} from block`).waitFor()
     await confirm('Done')
     await row(planned).getByText('planned').waitFor()
-    assert.equal((await headings()).at(-1), 'Actions')
+    await row(former).getByText('in force').waitFor()
+    // Columns in which nothing stands are left out.
+    const shown = ['Wallet', 'State', 'From block', 'From time', 'Entered by', 'Entered', 'Actions']
+    assert.deepEqual(await headings(), shown)
     await axe()
     await row(planned).getByRole('button', { name: 'Cancel change…' }).click()
     await confirm('Cancel change')
@@ -204,7 +206,8 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
   test('the mode of contract wallets is set, and a contract allowed and allowed no more', async () => {
     const contract = wallet(14, wellKnown).address
     await go('Contract wallets')
-    await page.getByText('The service holds each payment of a contract for you.').waitFor()
+    const inForce = page.getByRole('listitem').filter({ hasText: 'in force' })
+    await inForce.getByText('The service holds each payment of a contract for you.').waitFor()
     await page.getByText('No contract is allowed.').waitFor()
     await page.getByRole('button', { name: 'Set the mode…' }).click()
     await dialog().getByLabel('Hold, proven or all').selectOption('proven')
@@ -213,7 +216,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       .getByText(/^Entered: proven from block \d+ on\.$/)
       .waitFor()
     await confirm('Done')
-    await page.getByText('if it has signed in, is a known wallet, or is allowed below').waitFor()
+    await inForce.getByText('if it has signed in, is a known wallet, or is allowed below').waitFor()
     await page.getByRole('table', { name: 'Modes' }).getByText('in force').waitFor()
     await page.getByRole('button', { name: 'Allow a contract…' }).click()
     await dialog().getByLabel('The contract').fill(contract)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { columnOf } from '../../src/operator/columns.ts'
-import { fieldsOf, problemsOf, readForm } from '../../web/src/console/act-form.ts'
+import { fieldsOf, filledIn, problemsOf, readForm } from '../../web/src/console/act-form.ts'
 import { difference, weiOf } from '../../web/src/console/amounts.ts'
 import { sentenceOf, type Tiers } from '../../web/src/console/payments/sentences.ts'
 import { reasonsOf } from '../../web/src/console/payments/states.ts'
@@ -114,6 +114,17 @@ test('a form has its act’s fields, sends what changed, and marks the field of 
   assert.equal(one.rest?.message, 'nothing else is known; graceSec is required.')
   const other = new Error('The tier is off sale.')
   assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })
+})
+
+test('a field follows another until the operator changes it', () => {
+  const fields = [
+    { name: 'label', label: 'Name' },
+    { name: 'tierId', label: 'Id', follows: ['label', (text: string) => text.toLowerCase()] as const },
+  ]
+  const first = filledIn(fields, {}, 'label', 'Early')
+  assert.deepEqual(first, { label: 'Early', tierId: 'early' })
+  const changed = filledIn(fields, first, 'tierId', 'own')
+  assert.deepEqual(filledIn(fields, changed, 'label', 'Late'), { label: 'Late', tierId: 'own' })
 })
 
 test('a column’s field decides how it is shown: a block’s number as a count, a cohort as a group', () => {

@@ -30,6 +30,7 @@ export function FormFields({ fields, texts, wrong, fill }: FormFieldsProps) {
         {field.label}
         {isOptional(field) && !field.choices && ' (optional)'}
       </label>
+      {field.hint && <p className="note">{field.hint}</p>}
       <Control field={field} text={texts[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
       {field.ether && <Echo text={texts[field.name] ?? ''} />}
       {field.name in wrong && (

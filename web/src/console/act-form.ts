@@ -8,6 +8,10 @@ export interface ActField {
   label: string
   required?: boolean
   placeholder?: string
+  /** Under the label: what is good to know before filling it in. */
+  hint?: string
+  /** Another field, and the text that this one suggests of it until the operator changes that. */
+  follows?: readonly [name: string, suggests: (text: string) => string]
   value?: string
   choices?: readonly (readonly [value: string, label: string])[]
   /** True if the field is entered in ether and sent in wei; the dialog then also shows the wei. */
@@ -67,6 +71,15 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
     ...(own && { choices: required ? own : [none, ...own] }),
     ...(placeholder && { placeholder }),
   }
+}
+
+/** The texts once a field has a new one. What follows it changes with it, unless the operator has changed that. */
+export function filledIn(fields: readonly ActField[], texts: Filled, name: string, text: string): Filled {
+  const followers = fields.flatMap(({ name: follower, follows: [leader, suggests] = ['', String] }) => {
+    const isUntouched = leader === name && (texts[follower] ?? '') === suggests(texts[name] ?? '')
+    return isUntouched ? [[follower, suggests(text)] as const] : []
+  })
+  return { ...texts, [name]: text, ...Object.fromEntries(followers) }
 }
 
 /** Reads the form into the route's body, and lists the fields it cannot parse. Leaves out unchanged fields. */

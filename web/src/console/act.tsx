@@ -1,12 +1,11 @@
 // The form of every act: a button, a dialog that shows what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
-import { ADDRESS, checksummed } from '../format.ts'
+import { checksummed, short } from '../format.ts'
 import { type CopyRow, CopyRows } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Whole } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
-import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './act-form.ts'
+import { type ActField, type Filled, fieldsOf, filledIn, problemsOf, readForm } from './act-form.ts'
 import {
   ACTS,
   type ActRoute,
@@ -24,8 +23,12 @@ interface Wording {
   label: string
   /** The dialog's heading. Default: the label. */
   title?: string
+  /** The button that does the act. Default: the label. */
+  does?: string
   /** The dialog's text: what the act does. */
   says: string
+  /** What the operator must not overlook. */
+  warning?: string
   danger?: boolean
   /** True if the dialog first shows what the act would do. The act must take `dryRun`. */
   tries?: boolean
@@ -75,12 +78,14 @@ export function Acts({ children }: { children: ReactNode }) {
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
-  const { label, title = label, says, danger = false, main = false, tries = false, copies = [] } = props
+  const { label, title = label, does = label, danger = false, main = false, tries = false } = props
+  const { says, warning = '', copies = [] } = props
   const { act, params = {}, body = {}, did = itsLine, warns } = props
   const openDialog = useContext(OpenAct)
   const given = { ...body, ...(tries && { dryRun: true }) }
   const fields = fieldsOf(ACTS[act].fields, given, props.fields, props.more ?? {})
-  const form = { label, title, copies, says, danger, tries, path: placeOf(act, params), fields, body: given, warns }
+  const texts = { label: does, title, says, warning, copies }
+  const form = { ...texts, danger, tries, path: placeOf(act, params), fields, body: given, warns }
   const lacks = lacking(act)
   return (
     <button
@@ -116,7 +121,7 @@ export function Beyond({ lacks }: { lacks: string | null }) {
 }
 
 function ActForm({ close, ...asked }: Asked & { close: () => void }) {
-  const { label, says, path, fields: all, body, danger, tries, warns, copies = [] } = asked
+  const { label, says, warning, path, fields: all, body, danger, tries, warns, copies = [] } = asked
   const act = useAct<object>({ mayWait: true })
   const [texts, setTexts] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
@@ -136,16 +141,19 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
     const go = () => act.mutate({ path, body: { ...act.variables?.body, dryRun: false } })
     return <Answer {...asked} answer={act.data} close={close} go={go} back={act.reset} />
   }
+  // In whole and checksummed, as in wallets, so that the operator can compare them.
+  const addresses = (says.match(ADDRESSES) ?? []).map(checksummed).map((whole) => ['Address', whole, whole] as const)
   const { byField, rest } = act.error ? problemsOf(act.error, all) : { byField: {}, rest: null }
   return (
     <form className="stack" onSubmit={submit}>
-      <p>{withAddresses(says)}</p>
-      {copies.length > 0 && <CopyRows rows={copies} />}
+      <p>{says.replace(ADDRESSES, (address) => short(checksummed(address)))}</p>
+      {(copies.length > 0 || addresses.length > 0) && <CopyRows rows={[...copies, ...addresses]} />}
+      {warning && <p className="notice warn">{warning}</p>}
       <FormFields
         fields={all}
         texts={texts}
         wrong={{ ...byField, ...wrong }}
-        fill={(name, text) => setTexts({ ...texts, [name]: text })}
+        fill={(name, text) => setTexts(filledIn(all, texts, name, text))}
       />
       {warns?.(texts)}
       {rest && <Failed error={rest} />}
@@ -161,11 +169,8 @@ function ActForm({ close, ...asked }: Asked & { close: () => void }) {
   )
 }
 
-/** A text whose addresses are checksummed, as in wallets, so that the operator can compare them. */
-const withAddresses = (text: string): ReactNode =>
-  text
-    .split(/(\b0x[0-9a-f]{40}\b)/i)
-    .map((part) => (ADDRESS.test(part) ? <Whole key={part} of={checksummed(part)} /> : part))
+/** Addresses in a text. */
+const ADDRESSES = /\b0x[0-9a-f]{40}\b/gi
 
 const mainClass = (danger = false) => (danger ? 'button danger' : 'button main')
 

@@ -66,7 +66,7 @@ export function Console() {
   if (place !== 'inside') {
     return (
       <div className="door">
-        <Page title="Operator console" lead="For the operator of this ledger.">
+        <Page title="Operator console">
           <Door wasInside={place === 'shutOut'} onOpen={() => setPlace('inside')} />
         </Page>
       </div>

@@ -135,11 +135,11 @@ function ByKey({ onOpen, ...keeping }: WayProps) {
     mutate({ key: String(new FormData(event.currentTarget).get('key')).trim(), keep: keeping.keep })
   }
   return (
-    <Section title="Your key">
+    <Section title="Your key" isHeardOnly>
       <form className="stack narrow" onSubmit={submit}>
         <label className="field">
           <span>Admin key</span>
-          <input name="key" type="password" required autoComplete="off" />
+          <input name="key" type="password" required placeholder="nlk_…" autoComplete="off" />
         </label>
         <Keep what="it" {...keeping} />
         {knock.error && <Failed error={inWords(knock.error)} />}

@@ -3,10 +3,12 @@ import type { CSSProperties, ReactNode } from 'react'
 import type { Column } from '../ui/table.tsx'
 
 /** Headings above lines that are not a table's. Screen readers hear a line's content without them. */
-export const Heads = ({ of }: { of: readonly string[] }) => (
+export const Heads = ({ of, figures = [] }: { of: readonly string[]; figures?: readonly string[] }) => (
   <div className="heads" aria-hidden="true">
     {of.map((heading) => (
-      <span key={heading}>{heading}</span>
+      <span key={heading} className={figures.includes(heading) ? 'figure' : undefined}>
+        {heading}
+      </span>
     ))}
   </div>
 )

@@ -3,17 +3,17 @@
 import { type ReactNode, useState } from 'react'
 import { LISTS } from '../../../api/admin-acts.ts'
 import { type ColumnKind, columnOf, type Column as Declared } from '../../../src/operator/columns.ts'
-import { limitFigure } from '../format.ts'
+import { limitFigure, sentenceCase } from '../format.ts'
 import { Address, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
-import { Shown } from '../ui/states.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import type { Read, ReadRoute } from './admin.ts'
 import { Exact } from './exact.tsx'
 import { Lines } from './lines.tsx'
-import { Choice, PAGE, Pager, usePages } from './pager.tsx'
+import { Choice, Find, Pager, usePages } from './pager.tsx'
 import { Pairs } from './record.tsx'
-import { headingOf, inWords, NONE } from './values.ts'
+import { actorOf, headingOf, inWords, NONE, spanOf } from './values.ts'
 
 type ListRoute = keyof typeof LISTS & ReadRoute
 /** A row of a list. */
@@ -49,6 +49,25 @@ const TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
 }
 
+/** From when something is in force that no later entry precedes. */
+const FIRST = 'the first block'
+
+/** Facts of the entry that is in force. */
+export const entryFacts = ({ fromTime, enteredBy, enteredAt }: Entry) => ({
+  'In force': fromTime === 0 ? `From ${FIRST}` : <Time at={asTime(fromTime)} ahead />,
+  Entered: (
+    <>
+      By {actorOf(enteredBy)}, <Time at={enteredAt} />
+    </>
+  ),
+})
+
+interface Entry {
+  fromTime: number
+  enteredBy: string
+  enteredAt: Date
+}
+
 const asTime = (value: unknown): Date | null =>
   value === null
     ? null
@@ -66,10 +85,10 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   number: (value: number | string) => value,
   record: (value: Record<string, unknown>) => <Pairs of={value} />,
   size: (value: unknown[]) => limitFigure(value.length),
-  span: (value: number) => `${limitFigure(value)} s`,
+  span: (value: number) => spanOf(value),
   state: (value: string) => <Mark tone={TONES[value] ?? 'calm'}>{inWords(value)}</Mark>,
   text: (value: unknown) => textOf(value),
-  time: (value: unknown) => (value === 0 ? 'The start' : <Time at={asTime(value)} />),
+  time: (value: unknown) => (value === 0 ? sentenceCase(FIRST) : <Time at={asTime(value)} />),
   words: (value: string) => <span title={value}>{inWords(value)}</span>,
 }
 /** Times that may be yet to come. Any other is never shown in the future, whatever the clock skew. */
@@ -104,6 +123,7 @@ export function columnsOf<Row extends object>(
       const value = entryOf(row)
       if (value === null || value === '') return <span className="none">{NONE}</span>
       if (AHEAD.test(field) && value !== 0) return <Time at={asTime(value)} ahead />
+      if (/By$/.test(field)) return actorOf(String(value))
       const tone = kind === 'state' && tones[String(value)]
       return tone ? <Mark tone={tone}>{inWords(String(value))}</Mark> : CELLS[kind](value as never)
     }
@@ -118,55 +138,77 @@ export function columnsOf<Row extends object>(
   return decide ? [...columns, { heading: 'Actions', isPlain: true, cell: decide }] : columns
 }
 
-/** Lines on a page. They are higher than a table's rows. */
-const LINES = 20
+/** Rows on a page of a section, and lines, which are higher. */
+const ROWS = 25
+const LINES = 15
+
+interface Filter {
+  name: string
+  label: string
+  /** Its values, the one of the whole list first. Without them, a text to enter. */
+  choices?: () => readonly (readonly [value: string, text: string])[]
+}
 
 interface Listed<Route extends ListRoute> extends Ways<RowOf<Route>> {
   title: string
   aside?: () => ReactNode
-  /** Above the list. */
-  note?: ReactNode
+  /** Above the list: a text, or what its rows ask to explain. */
+  note?: ReactNode | ((rows: readonly RowOf<Route>[]) => ReactNode)
   /** Shown in place of a list without rows. */
   empty: ReactNode
   /** What a row opens to. */
   detail?: (row: RowOf<Route>) => ReactNode
-  /** Rows that come oldest first are shown newest first. */
-  reversed?: true
-  /** A field of the reading by which the list can be narrowed, and its values. */
-  filter?: { name: string; label: string; choices: readonly (readonly [value: string, text: string])[] }
+  /** The fields of the reading by which the list can be narrowed. */
+  filters?: readonly Filter[]
 }
 
 /** A section with one of the operator's lists, page by page. */
 export function listSection<Route extends ListRoute>(
   of: Route,
-  { title, aside, note, empty, detail, reversed, filter, ...ways }: Listed<Route>,
+  { title, aside, note, empty, detail, filters = [], ...ways }: Listed<Route>,
 ): () => ReactNode {
   const { rows: name, columns: declarations } = LISTS[of]
   const columns = columnsOf<RowOf<Route>>(declarations, ways)
   const keys = declarations.slice(0, 2).map((column) => columnOf(column).field)
-  const keyOf = (row: RowOf<Route>) => keys.map((field) => String(row[field as keyof RowOf<Route>])).join(' ')
+  const keyOf = (row: RowOf<Route>) =>
+    'id' in row ? String(row.id) : keys.map((field) => String(row[field as keyof RowOf<Route>])).join(' ')
   return function List() {
-    const [choice, setChoice] = useState(filter?.choices[0]?.[0] ?? '')
-    const { page, place } = usePages(of, filter && choice !== '' ? { [filter.name]: choice } : {}, detail && LINES)
-    const choose = (value: string) => {
-      setChoice(value)
-      place.go(null)
-    }
+    const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
+    const choiceOf = ({ name, choices }: Filter) => chosen[name] ?? choices?.()[0]?.[0] ?? ''
+    const query = filters.map((filter) => [filter.name, choiceOf(filter)] as const).filter(([, value]) => value !== '')
+    const { page, place } = usePages(of, Object.fromEntries(query), detail ? LINES : ROWS)
+    const isNarrowed = Object.values(chosen).some((value) => value !== '')
+    const narrow = filters.map((filter) => {
+      const choose = (value: string) => {
+        setChosen({ ...chosen, [filter.name]: value })
+        place.go(null)
+      }
+      return filter.choices ? (
+        <Choice key={filter.name} {...filter} choices={filter.choices()} value={choiceOf(filter)} choose={choose} />
+      ) : (
+        <Find key={filter.name} label={filter.label} find={choose} />
+      )
+    })
     return (
-      <Section title={title} aside={filter ? <Choice {...filter} value={choice} choose={choose} /> : aside?.()}>
+      <Section title={title} aside={narrow.length > 0 ? narrow : aside?.()}>
         <Shown reading={page} lines={4}>
           {(answer) => {
             const rows = (answer as unknown as Record<string, RowOf<Route>[]>)[name] ?? []
             // A column without anything in it is left out.
             const used = columns.filter(({ cell }) => rows.some((row) => cell(row) !== null))
-            const table = { rows: reversed ? [...rows].reverse() : rows, keyOf, columns: used }
+            const table = { rows, keyOf, columns: used }
             return (
               <div className="stack">
-                {note}
+                {typeof note === 'function' ? note(rows) : note}
                 {detail && rows.length > 0 ? (
                   <Lines {...table} detail={detail} />
                 ) : (
-                  <Table {...table} caption={title} first={PAGE} empty={empty} />
+                  <Table
+                    {...table}
+                    caption={title}
+                    first={ROWS}
+                    empty={isNarrowed ? <Empty title="None of these." /> : empty}
+                  />
                 )}
                 <Pager place={place} next={'nextCursor' in answer ? (answer.nextCursor as string | null) : null} />
               </div>

@@ -1,5 +1,6 @@
 // Goes through a list from the operator's routes page by page, from newest to oldest and back.
 import { useState } from 'react'
+import { sentenceCase } from '../format.ts'
 import { type ReadRoute, useAdmin } from './admin.ts'
 
 /** Rows on a page. */
@@ -24,12 +25,12 @@ export function Pager({ place: { cursor, go }, next }: { place: Place; next: str
   return (
     <div className="buttons">
       {cursor && (
-        <button type="button" className="button quiet" onClick={() => go(null)}>
+        <button type="button" className="button" onClick={() => go(null)}>
           Newest
         </button>
       )}
       {next && (
-        <button type="button" className="button quiet" onClick={() => go(next)}>
+        <button type="button" className="button" onClick={() => go(next)}>
           Older
         </button>
       )}
@@ -53,10 +54,24 @@ export function Choice({ label, value, choices, choose }: ChoiceProps) {
       <select value={value} onChange={(event) => choose(event.target.value)}>
         {choices.map(([choice, text]) => (
           <option key={choice} value={choice}>
-            {text}
+            {sentenceCase(text)}
           </option>
         ))}
       </select>
     </label>
+  )
+}
+
+/** Finds rows by a text. */
+export function Find({ label, find }: { label: string; find: (text: string) => void }) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        find(String(new FormData(event.currentTarget).get('find')).trim())
+      }}
+    >
+      <input name="find" type="search" aria-label={label} placeholder={label} autoComplete="off" spellCheck="false" />
+    </form>
   )
 }

@@ -22,6 +22,15 @@ export const headingOf = (name: string): string =>
 /** The actor of what the service does by itself. */
 export const SERVICE = 'pass'
 
+/** Who entered something. What came from the settings at the first start has that start as its actor. */
+export const actorOf = (actor: string): string => (actor === 'start' ? 'the settings' : actor)
+
+/** "15 minutes". */
+export const spanOf = (seconds: number): string => {
+  const span = everySpan(seconds)
+  return /^\d/.test(span) ? span : `1 ${span}`
+}
+
 /** An amount of a token other than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
 
@@ -29,17 +38,13 @@ const TOKEN = /^holding/
 export function inUnits(name: string, value: unknown): string {
   if (name.endsWith('Sec') && typeof value === 'number' && value > 0) return spanOf(value)
   if (/At$/.test(name) && typeof value === 'number' && value > 0) return exactTime(new Date(value * 1_000))
+  if (value instanceof Date) return exactTime(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (name === 'payoutBps' && typeof value === 'number') return times(value)
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)
   if (isWei && typeof value === 'string' && /^\d+$/.test(value)) return etherAndWei(BigInt(value))
   return asText(value)
-}
-
-/** "15 minutes". */
-const spanOf = (seconds: number): string => {
-  const span = everySpan(seconds)
-  return /^\d/.test(span) ? span : `1 ${span}`
 }
 
 /** No value. */

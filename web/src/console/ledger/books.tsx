@@ -1,7 +1,7 @@
 // The statement of a month, whether it balances, and the files.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { count, figure } from '../../format.ts'
+import { count, figure, sentenceCase } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Address, Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -9,6 +9,7 @@ import { Failed, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { download, type Shape, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
+import { NONE } from '../values.ts'
 
 const EXPORTS = [
   'payments',
@@ -72,7 +73,7 @@ export function Books() {
                 disabled={save.isPending}
                 onClick={() => save.mutate(`exports/${kind}.csv?month=${month}`)}
               >
-                {kind}
+                {sentenceCase(kind)}
               </button>
             ))}
             {save.isPending && <span role="status">Preparing…</span>}
@@ -90,7 +91,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
     heading: 'Account',
     cell: ({ name, address }) => (
       <>
-        {name} <Address of={address} link={false} />
+        {sentenceCase(name)} <Address of={address} link={false} />
       </>
     ),
   },
@@ -103,11 +104,15 @@ const ACCOUNTS: readonly Column<Account>[] = [
         ? 'none'
         : movements.map(({ what, count, wei }) => (
             <div key={what}>
-              {what} ({count}): <Exact wei={BigInt(wei)} aligned />
+              {sentenceCase(what)} ({count}) <Exact wei={BigInt(wei)} aligned />
             </div>
           )),
   },
-  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} aligned /> },
+  {
+    heading: 'Other',
+    figure: true,
+    cell: ({ otherWei }) => (otherWei === 0n ? <span className="none">{NONE}</span> : <Exact wei={otherWei} aligned />),
+  },
   { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} aligned /> },
 ]
 
@@ -121,7 +126,18 @@ const TOTAL = 'Total sales'
 const LINES: readonly Column<Line>[] = [
   { heading: 'In this month', cell: ({ what }) => (what === TOTAL ? <strong>{what}</strong> : what) },
   { heading: 'Number', figure: true, cell: ({ count }) => count !== undefined && figure(count) },
-  { heading: 'Amount', figure: true, cell: ({ wei }) => <Exact wei={wei} aligned /> },
+  {
+    heading: 'Amount',
+    figure: true,
+    cell: ({ what, wei }) =>
+      what === TOTAL ? (
+        <strong>
+          <Exact wei={wei} aligned />
+        </strong>
+      ) : (
+        <Exact wei={wei} aligned />
+      ),
+  },
 ]
 
 /** Who vouches for payments and turns. */

@@ -69,23 +69,18 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
               columns={COLUMNS}
               first={PAGE}
               empty={
-                <Empty
-                  title={
-                    environment.length > 0
-                      ? `Only ${environment.join(', ')}, from ADMIN_KEY, with every right.`
-                      : 'No admin key yet.'
-                  }
-                >
+                <Empty title="No key made here yet.">
+                  {environment.length > 0 && `The key of the settings (${environment.join(', ')}) has every right. `}
                   Make one for each machine, and for each person without a passkey, with the scopes they need.
                 </Empty>
               }
             />
-            <p className="note">
-              {environment.length > 0 &&
-                keys.length > 0 &&
-                `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
-              The ledger stores only digests of keys. A revoked key stops working within three seconds.
-            </p>
+            {keys.length > 0 && (
+              <p className="note">
+                {environment.length > 0 && `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
+                The ledger stores only digests of keys. A revoked key stops working within three seconds.
+              </p>
+            )}
           </div>
         )}
       </Shown>

@@ -8,23 +8,25 @@ import { listSection } from '../list.tsx'
 
 export const Nodes = listSection('nodes/unpaid', {
   title: 'Nodes',
-  filter: {
-    name: 'open',
-    label: 'Which',
-    choices: [
-      ['true', 'without a grant'],
-      ['false', 'all'],
-    ],
-  },
-  note: (
-    <p className="note">
+  filters: [
+    {
+      name: 'open',
+      label: 'Which',
+      choices: () => [
+        ['true', 'without a grant'],
+        ['false', 'all'],
+      ],
+    },
+  ],
+  note: (rows) => (
+    <p className={rows.some(({ grant }) => !grant) ? 'notice warn' : 'note'}>
       A node without a payment may come from a stolen key: its whole group gets no credits until you grant it. If you
       did not mint it, have the contract’s owner pause the contract and change the minter’s key.
     </p>
   ),
+  leads: ['nodeId', 'grant'],
   empty: <Empty title="No node waits for a grant." />,
   hides: ['ref'],
-  onlyWide: ['mintTxHash'],
   cells: {
     nodeId: ({ nodeId }) => <Link href={`/node/${nodeId}`}>Node {nodeId}</Link>,
     tierNo: ({ tierNo }) => <TierOf tierNo={tierNo} />,
@@ -51,7 +53,6 @@ function Grant({ grant }: { grant: Shape<'UnpaidNode'>['grant'] }) {
 function GrantButton({ node: { nodeId, owner, cohort } }: { node: Shape<'UnpaidNode'> }) {
   return (
     <ActButton
-      main
       label="Grant"
       act="nodes/{nodeId}/grant"
       params={{ nodeId }}

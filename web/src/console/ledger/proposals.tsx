@@ -10,8 +10,8 @@ import { SafeFile } from '../safe-file.tsx'
 export const Proposals = listSection('proposals', {
   title: 'Approvals',
   aside: () => <SetRule />,
-  note: <Rule />,
-  empty: <Empty title="Nothing waits for a second person." />,
+  note: (rows) => <Rule isAlone={rows.length === 0} />,
+  empty: <NoneWaits />,
   tones: { open: 'warn' },
   hides: ['settledBy', 'refusal', 'makerEnded'],
   cells: {
@@ -32,16 +32,25 @@ export const Proposals = listSection('proposals', {
     ),
 })
 
-function Rule() {
+/** What needs a second person. Without a rule and without rows, the empty list says it. */
+function Rule({ isAlone }: { isAlone: boolean }) {
   const { data } = useAdmin('second-person')
-  if (!data) return null
+  if (!data || (isAlone && data.aboveWei === null)) return null
   return (
     <p className="note">
       {data.aboveWei === null
-        ? 'No action needs a second person now. You can require one for releases and refunds above an amount.'
+        ? OFF
         : `A release or refund of more than ${etherAndWei(data.aboveWei)} needs a second person; credit terms and the payments wallet always do.`}
     </p>
   )
+}
+
+const OFF = 'No action needs a second person now.'
+
+function NoneWaits() {
+  const { data } = useAdmin('second-person')
+  if (data?.aboveWei !== null) return <Empty title="Nothing waits for a second person." />
+  return <Empty title={OFF}>You can require one for releases and refunds above an amount.</Empty>
 }
 
 function SetRule() {
@@ -49,7 +58,6 @@ function SetRule() {
   return (
     <div className="buttons">
       <ActButton
-        main={!data || data.aboveWei === null}
         label={data && data.aboveWei !== null ? 'Change the amount' : 'Require a second person'}
         act="second-person"
         says="Releases and refunds above it become proposals, which another person confirms. Raising it takes a second person, too."

@@ -1,6 +1,7 @@
 // The next round: what it would pay, whether the balance covers it, and what blocks it. Also the switch that pauses
 // rounds.
 import { Link } from 'wouter'
+import { count } from '../../format.ts'
 import { useHealth, useTiers } from '../../ledger.ts'
 import { Amount, Mark } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -33,7 +34,17 @@ const STOPS: Record<string, string> = {
 export function RoundsConsole() {
   const preview = useAdmin('credit/preview')
   return (
-    <Section title="The next round" aside={<PauseButton />}>
+    <Section
+      title="The next round"
+      aside={
+        <>
+          <Link className="button quiet" href="/rounds">
+            Past rounds
+          </Link>
+          <PauseButton />
+        </>
+      }
+    >
       <Shown reading={preview} lines={6}>
         {(next) => <NextRound next={next} />}
       </Shown>
@@ -44,14 +55,15 @@ export function RoundsConsole() {
 function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Shape<'Preview'> }) {
   // The notice about groups without backing tells what this stop would.
   const others = stops.filter((stop) => stop !== 'unpaidNodes')
-  const turns = round.turns.map((turn) => ({ ...turn, isHeld: round.unbackedCohorts.includes(turn.cohort) }))
+  const unbacked = round.unbackedCohorts
+  const turns = round.turns.map((turn) => ({ ...turn, isHeld: unbacked.includes(turn.cohort) }))
   return (
     <div className="stack">
       <dl className="tiles">
-        <Figure name="To pay now" note={`at block ${blockNumber.toLocaleString()}`}>
-          {round.nodeCount.toLocaleString()} nodes
-        </Figure>
-        <Figure name="Would pay">
+        <Figure
+          name="To pay now"
+          note={`to ${count(round.nodeCount, 'node')}, at block ${blockNumber.toLocaleString()}`}
+        >
           <Exact wei={round.totalWei} />
         </Figure>
         <Figure
@@ -76,16 +88,18 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           )}
         </Figure>
       </dl>
-      {others.length > 0 && (
-        <p className="notice">No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
-      )}
-      {round.unbackedCohorts.length > 0 && (
-        <p className="notice warn">
-          {round.unbackedCohorts.length === 1
-            ? `Group ${round.unbackedCohorts[0]} has a node that nobody paid for, so it gets no credit.`
-            : `Groups ${round.unbackedCohorts.join(', ')} have nodes that nobody paid for, so they get no credit.`}{' '}
-          <Link href="/console/nodes">See the nodes</Link>
-        </p>
+      {(others.length > 0 || unbacked.length > 0) && (
+        <div className={unbacked.length > 0 ? 'notice warn' : 'notice'}>
+          {others.length > 0 && <p>No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>}
+          {unbacked.length > 0 && (
+            <p>
+              {unbacked.length === 1
+                ? `Group ${unbacked[0]} has a node that nobody paid for, so it gets no credit.`
+                : `Groups ${unbacked.join(', ')} have nodes that nobody paid for, so they get no credit.`}{' '}
+              <Link href="/console/nodes">See the nodes</Link>
+            </p>
+          )}
+        </div>
       )}
       {round.turns.length > 0 && (
         <Table

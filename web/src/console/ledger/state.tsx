@@ -1,6 +1,6 @@
 // The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
-import { count, HASH, limitFigure, short } from '../../format.ts'
+import { count, HASH, limitFigure, sentenceCase, short } from '../../format.ts'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Address, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -93,7 +93,7 @@ function Budget() {
 function Left({ count, isLow }: { count: number; isLow: boolean }) {
   return (
     <>
-      {limitFigure(count)} {isLow && <Mark tone="warn">low</Mark>}
+      {sentenceCase(limitFigure(count))} {isLow && <Mark tone="warn">low</Mark>}
     </>
   )
 }
@@ -141,7 +141,7 @@ const PASSES: readonly Column<PassRow>[] = [
 ]
 
 /** Parts of an outcome that are the same each time. */
-const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
+const SHOWN_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer', 'txHash', 'nodeCount']
 
 /** The parts of an outcome that are not empty: "to block 265, 2 nodes due". */
 function outcomeInWords(outcome: Record<string, unknown>): string {
@@ -153,7 +153,7 @@ function outcomeInWords(outcome: Record<string, unknown>): string {
       ? (REASONS[String(value)] ?? wordOf(value))
       : name === 'dueNodes'
         ? `${count(Number(value), 'node')} due`
-        : `${inWords(name)} ${HASH.test(String(value)) ? short(String(value)) : name.endsWith('Wei') ? inUnits(name, value) : wordOf(value)}`
+        : `${inWords(name)} ${HASH.test(String(value)) ? short(String(value)) : name.endsWith('Wei') ? inUnits(name, value).replace(/ \(\d+ wei\)$/, '') : wordOf(value)}`
   const last = ([name]: [string, unknown]) => Number(name === 'reason')
   return (
     fields
@@ -226,11 +226,11 @@ function AgainstChain() {
                 <Table caption="Differences" rows={drift.drifts} keyOf={asText} columns={DRIFTS} />
               </div>
             ) : (
-              <p>
+              <p className="buttons">
                 <Mark tone="good">no difference on record</Mark>
+                <span className="note">Followed to block {followed?.blockNumber.toLocaleString() ?? '–'}.</span>
               </p>
             )}
-            <p className="note">Followed to block {followed?.blockNumber.toLocaleString() ?? '–'}.</p>
             {wallets.map((wallet) => (
               <p className="note" key={wallet.address}>
                 The payments wallet <Address of={wallet.address} link={false} />

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { useCover, useHealth } from '../../ledger.ts'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Empty, Waiting } from '../../ui/states.tsx'
+import { Waiting } from '../../ui/states.tsx'
 import { type Read, type Shape, useAdmin } from '../admin.ts'
 
 interface Task {
@@ -55,23 +55,28 @@ export function ToDo() {
       how: 'Confirm or refuse',
     }),
   ].sort((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
+  if (tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess))
+    return (
+      <p>
+        <Mark tone="good">Nothing to do.</Mark>
+      </p>
+    )
   return (
     <Section title="To do">
       {tasks.length > 0 && (
         <ul className="todo">
-          {tasks.map((task) => (
-            <Row key={task.what} {...task} />
+          {tasks.map((task, place) => (
+            <Row key={task.what} {...task} isFirst={place === 0} />
           ))}
         </ul>
       )}
       {readings.some(({ isPending }) => isPending) && <Waiting lines={2} />}
       {readings.some(({ isError }) => isError) && <p className="notice warn">Some of this could not be read.</p>}
-      {tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess) && <Empty title="Nothing to do." />}
     </Section>
   )
 }
 
-function Row({ what, tone, since, section, how }: Task) {
+function Row({ what, tone, since, section, how, isFirst }: Task & { isFirst: boolean }) {
   return (
     <li>
       {tone === 'bad' && <Mark tone={tone}>now</Mark>}
@@ -86,7 +91,7 @@ function Row({ what, tone, since, section, how }: Task) {
       {section === null ? (
         <span className="note">{how}</span>
       ) : (
-        <Link href={`/console/${section}`} className="button">
+        <Link href={`/console/${section}`} className={isFirst ? 'button main' : 'button'}>
           {how}
         </Link>
       )}

@@ -1,4 +1,6 @@
 // The service's transactions, and what is stuck.
+import { Link } from 'wouter'
+import { count, sentenceCase } from '../../format.ts'
 import { Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -6,7 +8,8 @@ import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Shape, useAdmin } from '../admin.ts'
 import { columnsOf, listSection } from '../list.tsx'
-import { inWords } from '../values.ts'
+
+type Sent = Shape<'Transaction'>
 
 const WHY: Record<Shape<'StuckTransaction'>['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
@@ -78,16 +81,52 @@ export function Transactions() {
   )
 }
 
+/** The states by which the list can be narrowed, and what needs an explanation. */
+const STATES: Record<Sent['status'], string | null> = {
+  pending: null,
+  mined: null,
+  reverted: 'the contract rejected it, and it changed nothing',
+  displaced: 'another transaction took its nonce, so the service sends its work again',
+}
+
+/** What a transaction did, or was to do. Its state shows whether it was displaced. */
+function Work({ of: { kind, distributionId, orders, openings } }: { of: Sent }) {
+  if (kind.startsWith('mint')) return orders > 0 ? `Mint ${count(orders, 'node')}` : 'Mint'
+  if (kind.startsWith('openCohorts')) return openings > 0 ? `Open ${count(openings, 'group')}` : 'Open groups'
+  if (kind.startsWith('foreign')) return 'Not sent by this service'
+  return distributionId === null ? 'Round' : <Link href={`/round/${distributionId}`}>Round {distributionId}</Link>
+}
+
+/** The states on the page that do not explain themselves. */
+function Explained({ rows }: { rows: readonly Sent[] }) {
+  return Object.entries(STATES).map(
+    ([state, means]) =>
+      means !== null &&
+      rows.some(({ status }) => status === state) && (
+        <p key={state} className="note">
+          <strong>{sentenceCase(state)}</strong>: {means}.
+        </p>
+      ),
+  )
+}
+
 const SentTransactions = listSection('transactions', {
   title: 'Transactions',
+  filters: [
+    {
+      name: 'status',
+      label: 'State',
+      choices: () => [['', 'any state'], ...Object.keys(STATES).map((state) => [state, state] as const)],
+    },
+  ],
+  note: (rows) => <Explained rows={rows} />,
   empty: <Empty title="Nothing sent yet." />,
   // Both are of use only for what is stuck, which has its own table.
   hides: ['pendingSec', 'attempts'],
   leads: ['kind', 'status'],
-  onlyWide: ['sender', 'nonce', 'blockNumber', 'gasUsed'],
+  onlyWide: ['nonce', 'blockNumber', 'gasUsed'],
   cells: {
-    // Its state shows that it was displaced.
-    kind: ({ kind }) => inWords(kind.replace(/ \(displaced\)$/, '')),
+    kind: (sent) => <Work of={sent} />,
     txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} />,
   },
 })

@@ -32,11 +32,20 @@ export function Trends() {
 
 function Plots({ trends: { bins, by }, range }: { trends: Shape<'Trends'>; range: Range }) {
   const newest = bins.filter(hasFigures).reverse()
+  // The bins before the first figure would only push the others to the edge.
+  const latest = bins.slice(Math.max(0, Math.min(bins.findIndex(hasFigures), bins.length - BINS_MIN)))
   return (
     <>
-      <dl className="tiles">
-        {KINDS.filter(([, kind], place) => place < 3 || sumWei(bins, kind) > 0n).map(([name, kind]) => (
-          <Trend key={kind} bins={bins} name={name} kind={kind} range={range} isCourse={newest.length > 0} />
+      <dl className="tiles trends">
+        {KINDS.filter(([, kind], place) => place < MAIN || sumWei(bins, kind) > 0n).map(([name, kind]) => (
+          <Trend
+            key={kind}
+            bins={latest}
+            name={name}
+            kind={kind}
+            by={by}
+            none={`Nothing in the last ${RANGE_WORDS[range]}.`}
+          />
         ))}
       </dl>
       <p className="note">Payments count at the time of their block, in their present state.</p>
@@ -58,7 +67,11 @@ function Plots({ trends: { bins, by }, range }: { trends: Shape<'Trends'>; range
 type Ledger = NonNullable<TrendBin['ledger']>
 type Kind = Exclude<keyof Ledger, 'nodes'>
 
-/** The figures. The first three always have a tile, the others only if there are any. */
+/** So many figures always have a tile, the others only if there are any. */
+const MAIN = 3
+/** So many bins at least, so that few bars are not as wide as walls. */
+const BINS_MIN = 12
+
 const KINDS: readonly (readonly [name: string, kind: Kind])[] = [
   ['Sold', 'sold'],
   ['Held', 'held'],
@@ -74,6 +87,7 @@ const weiOf = (ledger: Ledger, kind: Kind): bigint => {
   const figures = ledger[kind]
   return 'feeWei' in figures ? figures.feeWei : figures.valueWei
 }
+const bigger = (one: bigint, other: bigint) => (one > other ? one : other)
 const sumWei = (bins: readonly TrendBin[], kind: Kind) =>
   bins.reduce((total, { ledger }) => total + (ledger ? weiOf(ledger, kind) : 0n), 0n)
 
@@ -91,30 +105,38 @@ interface TrendProps {
   bins: readonly TrendBin[]
   name: string
   kind: Kind
-  range: Range
-  /** True if there is a bar to show. */
-  isCourse: boolean
+  by: Shape<'Trends'>['by']
+  /** Shown in place of bars that all are zero. */
+  none: string
 }
 
 /** The sum of an amount, and its course in small. A bin without a reading stays empty. */
-function Trend({ bins, name, kind, range, isCourse }: TrendProps) {
+function Trend({ bins, name, kind, by, none }: TrendProps) {
+  const sum = sumWei(bins, kind)
   return (
     <Figure
       name={name}
       note={
         <>
           {countOf(bins, kind)}
-          {isCourse && <Course bins={bins} kind={kind} range={range} />}
+          {sum > 0n ? <Course bins={bins} kind={kind} by={by} /> : <p className="trend none">{none}</p>}
         </>
       }
     >
-      <Exact wei={sumWei(bins, kind)} />
+      <Exact wei={sum} />
     </Figure>
   )
 }
 
-const Course = ({ bins, kind, range }: Pick<TrendProps, 'bins' | 'kind' | 'range'>) => (
+/** The highest bar's amount stands at the top line. */
+const Course = ({ bins, kind, by }: Pick<TrendProps, 'bins' | 'kind' | 'by'>) => (
   <div className="trend">
+    <p className="ends">
+      <span>
+        {shortEther(bins.reduce((max, { ledger }) => bigger(max, ledger ? weiOf(ledger, kind) : 0n), 0n))} ETH
+      </span>
+      <span>by the {by}</span>
+    </p>
     <Bars
       bars={bins.map(({ startAt, ledger }) => {
         const wei = ledger && weiOf(ledger, kind)
@@ -127,7 +149,7 @@ const Course = ({ bins, kind, range }: Pick<TrendProps, 'bins' | 'kind' | 'range
       })}
     />
     <p className="ends">
-      <span>{RANGE_WORDS[range]} ago</span>
+      <span>{count(bins.length, by)} ago</span>
       <span>now</span>
     </p>
   </div>

@@ -1,4 +1,5 @@
 // Webhook endpoints, their deliveries and redelivery. The operator can enter URLs and secrets here, but the console never shows them.
+import { short, shortEther } from '../../format.ts'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -6,6 +7,7 @@ import { ActButton } from '../act.tsx'
 import type { Shape } from '../admin.ts'
 import { listSection } from '../list.tsx'
 import { Pairs } from '../record.tsx'
+import { inWords } from '../values.ts'
 
 export function Webhooks() {
   return (
@@ -90,20 +92,41 @@ const ATTEMPTS: readonly Column<Shape<'Delivery'>['log'][number]>[] = [
   { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
 ]
 
+/** What an event is about: its round, node or tier with the amount, or what an action was done to. */
+function aboutOf(data: Readonly<Record<string, unknown>>): string {
+  const part = (name: string, inText: (value: string) => string) =>
+    (data[name] ?? null) === null ? [] : [inText(String(data[name]))]
+  return [
+    ...part('distributionId', (id) => `Round ${id}`),
+    ...part('nodeId', (id) => `Node ${id}`),
+    ...part('tierId', (id) => `Tier ${id}`),
+    ...AMOUNTS.flatMap((name) => part(name, (wei) => `${shortEther(BigInt(wei))} ETH`)),
+    ...part('reason', inWords),
+    ...part('subject', (of) => (of.startsWith('0x') ? short(of) : of)),
+  ].join(', ')
+}
+const AMOUNTS = ['valueWei', 'totalWei', 'amountWei', 'balanceWei']
+
 const Deliveries = listSection('webhooks/deliveries', {
   title: 'Deliveries',
-  filter: { name: 'state', label: 'State', choices: [['', 'all'], ...STATES.map((one) => [one, one] as const)] },
+  filters: [
+    { name: 'state', label: 'State', choices: () => [['', 'any state'], ...STATES.map((one) => [one, one] as const)] },
+  ],
   empty: <Empty title="No deliveries.">They are kept for 30 days.</Empty>,
   hides: ['id', 'attempts', 'endpoint', 'dueAt'],
   onlyWide: ['log'],
   leads: ['type', 'state'],
   tones: { delivered: 'good' },
   cells: {
-    type: ({ type }) => <code translate="no">{type}</code>,
+    type: ({ type, event }) => (
+      <>
+        <code translate="no">{type}</code> <span className="note">{aboutOf(event.data)}</span>
+      </>
+    ),
   },
   detail: ({ id, type, eventId, endpoint, dueAt, event, log }) => (
     <>
-      <Pairs of={{ endpoint, dueAt, event: eventId, ...event.data }} />
+      <Pairs of={{ endpoint, ...(dueAt && { dueAt }), event: eventId, ...event.data }} />
       {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
       <div className="buttons">
         <ActButton

@@ -1,5 +1,6 @@
 // Contract wallets: whose payments by internal calls become nodes automatically, from which block on, and the allowed contracts.
 import { LISTS } from '../../../../api/admin-acts.ts'
+import { sentenceCase } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -10,12 +11,6 @@ import { columnsOf } from '../list.tsx'
 
 type Mode = Shape<'ContractWallets'>['mode']
 const MEANS: Record<Mode, string> = {
-  hold: 'none: the service holds each payment for you',
-  proven: 'those that have signed in, are known wallets, or are allowed below',
-  all: 'any contract',
-}
-
-const IN_FORCE: Record<Mode, string> = {
   hold: 'The service holds each payment of a contract for you.',
   proven: 'A contract may buy if it has signed in, is a known wallet, or is allowed below.',
   all: 'Any contract may buy.',
@@ -40,8 +35,7 @@ export function ContractWalletsConsole() {
               columns={ALLOWED}
               empty={
                 <Empty title="No contract is allowed.">
-                  In the mode proven, a contract may buy without being on this list if it has signed in or is a known
-                  wallet.
+                  In the mode “Proven”, one that has signed in or is a known wallet needs no entry here.
                 </Empty>
               }
             />
@@ -56,9 +50,16 @@ function Modes({ mode, modes, knownWallets }: Shape<'ContractWallets'>) {
   const current = modes.findLast((entry) => entry.mode === mode)
   return (
     <div className="stack">
-      <p title={`The list of known wallets is version ${knownWallets}.`}>
-        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> {IN_FORCE[mode]}
-      </p>
+      <ul className="todo" title={`The list of known wallets is version ${knownWallets}.`}>
+        {Object.entries(MEANS).map(([each, means]) => (
+          <li key={each}>
+            <span className={each === mode ? undefined : 'note'}>
+              <strong>{sentenceCase(each)}</strong>: {means}
+            </span>
+            {each === mode && <Mark tone="good">in force</Mark>}
+          </li>
+        ))}
+      </ul>
       {modes.length > 0 && (
         <Table
           caption="Modes"
@@ -86,7 +87,11 @@ const SetMode = () => (
     label="Set the mode"
     act="contract-wallets"
     says="It applies from the next block on. If it lets more contracts buy, it applies to waiting payments too."
-    more={{ mode: { choices: Object.entries(MEANS).map(([mode, means]) => [mode, `${mode}: ${means}`] as const) } }}
+    more={{
+      mode: {
+        choices: Object.entries(MEANS).map(([mode, means]) => [mode, `${sentenceCase(mode)}: ${means}`] as const),
+      },
+    }}
     danger
   />
 )
@@ -95,7 +100,8 @@ const Allow = () => (
   <ActButton
     label="Allow a contract"
     act="contract-wallets/allow"
-    says="It may buy in the mode proven, and the service judges its waiting payments again. Its nodes belong to it: make sure that someone can withdraw with it. A contract allowed before gets the new name and reason."
+    says="It may buy in the mode “Proven”, and the service judges its waiting payments again. A contract allowed before gets the new name and reason."
+    warning="Its nodes belong to it: make sure that someone can withdraw with it."
   />
 )
 

@@ -2,73 +2,92 @@
 import { checksummed, ether, plainEther } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { nearestTier } from '../../nearest.ts'
+import { Address } from '../../ui/facts.tsx'
 import { ActButton } from '../act.tsx'
 import type { PaymentFacts } from '../admin.ts'
 import { difference } from '../amounts.ts'
 import type { Tiers } from './sentences.ts'
 
 export function Decide({ payment, name }: { payment: PaymentFacts; name: string }) {
-  const isRefunding = payment.reason === 'refunding'
+  if (payment.reason === 'refunding') return <Refund payment={payment} name={name} />
   return (
     <div className="buttons">
-      {payment.status === 'held' && !isRefunding && <Accept payment={payment} name={name} />}
-      <Refund payment={payment} name={name} />
-      {payment.status === 'held' && !isRefunding && (
+      {payment.status === 'held' && <Accept payment={payment} name={name} />}
+      <ActButton
+        label="Refund"
+        does="Prepare the refund"
+        title={`Refund payment ${payment.id}`}
+        act="payments/{payment}/refund/prepare"
+        params={{ payment: name }}
+        says="The service signs no more mints for this payment. One that it signed before may still succeed for a while."
+        warning={`Do not send the ${ether(payment.valueWei)} ETH yet. The answer shows whether you may.`}
+      />
+      {payment.status === 'held' && (
         <ActButton
           danger
           label="Dismiss"
           title={`Dismiss payment ${payment.id}`}
           act="payments/{payment}/dismiss"
           params={{ payment: name }}
-          says={`These ${ether(payment.valueWei)} ETH get neither node nor refund. You can still refund them later.`}
+          says={`Payment ${payment.id} of ${ether(payment.valueWei)} ETH${payment.from === null ? '' : ` from ${payment.from}`} gets no node and no refund. You can still refund it later.`}
         />
       )}
     </div>
   )
 }
 
-/** The two steps of a refund, and how to undo the first. */
-function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
-  const isRefunding = payment.reason === 'refunding'
-  const amount = `${ether(payment.valueWei)} ETH`
+/** The steps of a prepared refund in their order, and the way back. */
+function Refund({ payment: { id, from, valueWei }, name }: { payment: PaymentFacts; name: string }) {
+  const params = { payment: name }
+  const amount = `${ether(valueWei)} ETH`
+  const payer = from === null ? [] : [['To', checksummed(from), checksummed(from)] as const]
   return (
-    <>
-      <ActButton
-        main={isRefunding}
-        label={isRefunding ? 'Check the refund' : 'Prepare a refund'}
-        title={`${isRefunding ? 'Check' : 'Prepare'} the refund of payment ${payment.id}`}
-        act="payments/{payment}/refund/prepare"
-        params={{ payment: name }}
-        {...(isRefunding && { fields: [] })}
-        says={
-          isRefunding
-            ? `Shows whether a mint that was signed earlier can still succeed. If none can, you may send the ${amount}.`
-            : `The service stops signing mints for this payment. One that it signed before may still succeed for a while: send the ${amount} only when “Check the refund” allows it.`
-        }
-      />
-      {isRefunding && (
-        <>
-          <ActButton
-            label="Record the refund"
-            title={`Record the refund of payment ${payment.id}`}
-            act="payments/{payment}/refund"
-            params={{ payment: name }}
-            says="Once the check allows it, send exactly this with a wallet of your own. Then enter that transaction. The service checks its recipient and amount on chain, and the payment gets no node."
-            copies={[
-              ['Amount', amount, plainEther(payment.valueWei)],
-              ...(payment.from ? [['To', checksummed(payment.from), checksummed(payment.from)] as const] : []),
-            ]}
-          />
-          <ActButton
-            label="Cancel the refund"
-            title={`Cancel the refund of payment ${payment.id}`}
-            act="payments/{payment}/refund/cancel"
-            params={{ payment: name }}
-            says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
-          />
-        </>
-      )}
-    </>
+    <ol className="todo">
+      <li>
+        <span>
+          <strong>1. Check</strong> that no mint signed earlier can still succeed.
+        </span>
+        <ActButton
+          main
+          label="Check the refund"
+          title={`Check the refund of payment ${id}`}
+          act="payments/{payment}/refund/prepare"
+          params={params}
+          fields={[]}
+          says={`Shows whether a mint that was signed earlier can still succeed. If none can, you may send the ${amount}.`}
+        />
+      </li>
+      <li>
+        <span>
+          <strong>2. Send</strong> the {amount} to {from === null ? 'the payer' : <Address of={from} />} with a wallet
+          of your own, once the check allows it.
+        </span>
+      </li>
+      <li>
+        <span>
+          <strong>3. Record</strong> your transaction. The service checks it on chain.
+        </span>
+        <ActButton
+          label="Record the refund"
+          title={`Record the refund of payment ${id}`}
+          act="payments/{payment}/refund"
+          params={params}
+          says="Send exactly this with a wallet of your own, once the check allows it. Then enter that transaction. The service checks its recipient and amount on chain, and the payment gets no node."
+          copies={[['Amount', amount, plainEther(valueWei)], ...payer]}
+        />
+      </li>
+      <li>
+        <span className="note">You will not refund it after all?</span>
+        <ActButton
+          label="Cancel the refund"
+          title={`Cancel the refund of payment ${id}`}
+          act="payments/{payment}/refund/cancel"
+          params={params}
+          says="The payment returns to its state before the refund was prepared, or the service judges it again."
+          warning={`Do this only if you have not sent the ${amount}.`}
+        />
+      </li>
+    </ol>
   )
 }
 

@@ -5,6 +5,7 @@ import { listSection } from '../list.tsx'
 
 export const DenyList = listSection('senders', {
   title: 'Deny list',
+  leads: ['label'],
   aside: () => (
     <ActButton
       main
@@ -16,7 +17,8 @@ export const DenyList = listSection('senders', {
   empty: <Empty title="No wallet is on the list.">Only the rules decide about payments, from any sender.</Empty>,
   decide: ({ address, label }) => (
     <ActButton
-      label="Remove from the list"
+      label="Remove"
+      title={`Remove ${label} from the list`}
       act="senders/{address}/remove"
       params={{ address }}
       says={`Only the rules decide about new payments from ${label} (${address}). Held payments stay held until you decide.`}

@@ -8,51 +8,68 @@ import { Mark } from '../../ui/facts.tsx'
 import { ActButton, Beyond } from '../act.tsx'
 import { type Did, lacking, type Shape } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
+import { HEADS } from './payment.tsx'
 import { RefundMany } from './refund-many.tsx'
 
 interface DecideManyProps {
-  /** The selected payments. */
-  payments: readonly Shape<'Payment'>[]
+  /** The payments on the page, and the chosen ones. */
+  listed: readonly Shape<'Payment'>[]
+  chosen: readonly Shape<'Payment'>[]
   choose: (payments: readonly Shape<'Payment'>[]) => void
 }
 
-/** The bar above the list while payments are selected, and the dialog of their refunds. */
-export function DecideMany({ payments, choose }: DecideManyProps) {
+/** The head of the list: its headings, or what to do with the chosen payments. Also the dialog of their refunds. */
+export function DecideMany({ listed, chosen, choose }: DecideManyProps) {
   const [refunds, setRefunds] = useState<readonly Shape<'Payment'>[] | null>(null)
-  const lacks = lacking('payments/decide')
-  const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
   const close = () => {
     setRefunds(null)
     choose([])
   }
   return (
     <>
-      {payments.length > 0 && (
-        <div className="notice chosen">
-          <span role="status" title={`${sumWei} wei`}>
-            {count(payments.length, 'payment')} chosen, {shortEther(sumWei)} ETH
-          </span>
-          <Release payments={payments} />
-          <button type="button" className="button" disabled={lacks !== null} onClick={() => setRefunds(payments)}>
-            Refund
-            <Beyond lacks={lacks} />
-          </button>
-          <ActButton
-            danger
-            tries
-            label="Dismiss"
-            act="payments/decide"
-            body={{ decision: 'dismiss', payments: namesOf(payments) }}
-            fields={[]}
-            says="None of them gets a node or a refund. You can still refund them later."
-            did={(result) => <Results of={result} payments={payments} />}
+      {listed.length > 0 && (
+        <div className="choosable headed">
+          <input
+            type="checkbox"
+            aria-label="Choose all shown"
+            checked={chosen.length === listed.length}
+            onChange={({ target }) => choose(target.checked ? listed : [])}
           />
+          {chosen.length === 0 ? HEADS : <Decisions payments={chosen} refund={() => setRefunds(chosen)} />}
         </div>
       )}
       <Dialog open={refunds !== null} onClose={() => setRefunds(null)} title="Refund payments">
         {refunds && <RefundMany payments={refunds} close={close} />}
       </Dialog>
     </>
+  )
+}
+
+/** How many are chosen, and what to do with them. */
+function Decisions({ payments, refund }: { payments: readonly Shape<'Payment'>[]; refund: () => void }) {
+  const lacks = lacking('payments/decide')
+  const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
+  return (
+    <div className="bar chosen">
+      <strong role="status" title={`${sumWei} wei`}>
+        {count(payments.length, 'payment')} chosen, {shortEther(sumWei)} ETH
+      </strong>
+      <Release payments={payments} />
+      <button type="button" className="button" disabled={lacks !== null} onClick={refund}>
+        Refund
+        <Beyond lacks={lacks} />
+      </button>
+      <ActButton
+        danger
+        tries
+        label="Dismiss"
+        act="payments/decide"
+        body={{ decision: 'dismiss', payments: namesOf(payments) }}
+        fields={[]}
+        says="None of them gets a node or a refund. You can still refund them later."
+        did={(result) => <Results of={result} payments={payments} />}
+      />
+    </div>
   )
 }
 
@@ -76,7 +93,8 @@ function Release({ payments }: { payments: readonly Shape<'Payment'>[] }) {
           reason: { required: true, placeholder: 'Why other amounts buy it' },
         }),
       }}
-      says="The next pass mints a node to the payer of each, although the rules hold it. You cannot undo this."
+      says="The next pass mints a node to the payer of each, although the rules hold it."
+      warning="You cannot undo this."
       did={(result) => <Results of={result} payments={payments} />}
       warns={({ tierId }) => {
         const tier = tiers.find(({ id }) => id === tierId)

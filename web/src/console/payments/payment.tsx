@@ -7,14 +7,16 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
-import { type PaymentFacts, useAdmin } from '../admin.ts'
+import { type PaymentFacts, type Shape, useAdmin } from '../admin.ts'
 import { difference, etherAndWei } from '../amounts.ts'
 import { Aligned } from '../exact.tsx'
 import { useHeading } from '../heading.ts'
+import { Heads } from '../lines.tsx'
 import { Pairs } from '../record.tsx'
 import { asText, inWords } from '../values.ts'
 import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
+import type { Tiers } from './sentences.ts'
 import { TONES } from './states.ts'
 
 /** States of a payment that is on chain and has no node, so the operator may refund it. */
@@ -26,8 +28,8 @@ const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 &
 /** True if a payment has stopped. A reason stays on record after a payment continues. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
-/** The columns of a payment's line. */
-export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
+/** The headings of payments' lines. */
+export const HEADS = <Heads of={['Amount', 'Payer', 'Tier', 'Reason', 'Age']} figures={['Amount']} />
 
 /** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
@@ -107,8 +109,18 @@ export function PaymentPage({ name }: { name: string }) {
   )
 }
 
-/** What is known of a payment. On its own page, that has the amount and the address already. */
-export function PaymentDetail({ payment, isPage = false }: RowProps & { isPage?: boolean }) {
+/** True if the bar of the chosen payments has the same decisions: it has no steps of a refund, and attributes nothing. */
+const isInBar = ({ reason, from }: PaymentFacts) => reason !== 'refunding' && from !== null
+
+interface DetailProps extends RowProps {
+  /** True on its own page, which has the amount and the address already. */
+  isPage?: boolean
+  /** True if the bar of the chosen payments decides about it. */
+  isChosen?: boolean
+}
+
+/** What is known of a payment, and the open decisions. */
+export function PaymentDetail({ payment, isPage = false, isChosen = false }: DetailProps) {
   const name = nameOf(payment)
   const full = useAdmin('payments/{payment}', { payment: name })
   const tiers = useTiers().data ?? []
@@ -120,7 +132,7 @@ export function PaymentDetail({ payment, isPage = false }: RowProps & { isPage?:
           Amount: isPage ? undefined : <code translate="no">{etherAndWei(payment.valueWei)}</code>,
           From: <Address of={payment.from} />,
           Transaction: <Hash of={payment.txHash} />,
-          Tier: payment.tierId ?? <span className="none">none</span>,
+          Tier: tiers.find(({ id }) => id === payment.tierId)?.label ?? payment.tierId ?? undefined,
           Node:
             payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>Node {payment.nodeId}</Link>,
           ...(!isPage && {
@@ -139,20 +151,32 @@ export function PaymentDetail({ payment, isPage = false }: RowProps & { isPage?:
             .filter(({ id }) => id === payment.id)
             .map(({ id, verdicts, parts, traceShows }) => (
               <div key={id} className="stack">
-                {verdicts.map((verdict) => (
-                  <Evidence
-                    key={`${verdict.decidedAt.toISOString()} ${verdict.verdict}`}
-                    verdict={verdict}
-                    tiers={tiers}
-                  />
-                ))}
+                <Verdicts of={verdicts.toReversed()} tiers={tiers} />
                 <MadeOf parts={parts} laterTransfers={traceShows ?? []} />
               </div>
             ))
         }
       </Shown>
-      {UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
+      {!(isChosen && isInBar(payment)) && UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
     </div>
+  )
+}
+
+/** The newest verdict; the earlier ones at a press. */
+function Verdicts({ of: [newest, ...earlier], tiers }: { of: readonly Shape<'PastVerdict'>[]; tiers: Tiers }) {
+  const shown = (verdict: Shape<'PastVerdict'>) => (
+    <Evidence key={`${verdict.decidedAt.toISOString()} ${verdict.verdict}`} verdict={verdict} tiers={tiers} />
+  )
+  return (
+    <>
+      {newest && shown(newest)}
+      {earlier.length > 0 && (
+        <details>
+          <summary>Earlier ({earlier.length})</summary>
+          <div className="stack after">{earlier.map(shown)}</div>
+        </details>
+      )}
+    </>
   )
 }
 

@@ -7,13 +7,12 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { type Read, type Shape, useAdmin } from '../admin.ts'
-import { Heads } from '../lines.tsx'
 import { Menu } from '../menu.tsx'
 import { Choice, Pager, usePages } from '../pager.tsx'
 import { SafeFile } from '../safe-file.tsx'
 import { inWords } from '../values.ts'
 import { DecideMany } from './many.tsx'
-import { HEADINGS, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
+import { HEADS, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
 import { Search } from './search.tsx'
 import { reasonsOf, STATES } from './states.ts'
 
@@ -64,28 +63,15 @@ function List() {
         <Shown reading={page} lines={6}>
           {({ payments, nextCursor }) => (
             <>
-              {mayChoose && (
+              {payments.length === 0 && <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />}
+              {mayChoose ? (
                 <DecideMany
-                  payments={payments.filter(({ id }) => selection.has(id))}
+                  listed={payments}
+                  chosen={payments.filter(({ id }) => selection.has(id))}
                   choose={(those) => setSelection(new Set(those.map(({ id }) => id)))}
                 />
-              )}
-              {payments.length === 0 ? (
-                <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />
               ) : (
-                <div className={mayChoose ? 'choosable headed' : 'headed'}>
-                  {mayChoose && (
-                    <input
-                      type="checkbox"
-                      aria-label="Choose all shown"
-                      checked={payments.every(({ id }) => selection.has(id))}
-                      onChange={({ target }) =>
-                        setSelection(new Set(target.checked ? payments.map(({ id }) => id) : []))
-                      }
-                    />
-                  )}
-                  <Heads of={HEADINGS} />
-                </div>
+                payments.length > 0 && <div className="headed">{HEADS}</div>
               )}
               <ul className="rows lined">
                 {inOrder(payments, filter.status).map((payment) => {
@@ -132,7 +118,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
         value={status ?? 'any'}
         choices={[
           ...STATES.map((state) => [state, withCount(counts, state, state)] as const),
-          ['any', 'in any state'] as const,
+          ['any', 'any state'] as const,
         ]}
         choose={choose('status')}
       />
@@ -141,7 +127,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
           label="Reason"
           value={reason ?? ''}
           choices={[
-            ['', 'for any reason'],
+            ['', 'any reason'],
             ...reasons.map((one) => [one, withCount(counts, inWords(one), 'held', one)] as const),
           ]}
           choose={choose('reason')}
@@ -150,7 +136,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
       <Choice
         label="Tier"
         value={tierId ?? ''}
-        choices={[['', 'of any tier'], ...tiers.map(({ id, label }) => [id, label] as const)]}
+        choices={[['', 'any tier'], ...tiers.map(({ id, label }) => [id, label] as const)]}
         choose={choose('tierId')}
       />
     </div>
@@ -188,7 +174,7 @@ function PaymentRow({ payment, isChosen, choose }: RowProps) {
         <summary>
           <PaymentLine payment={payment} />
         </summary>
-        {open && <PaymentDetail payment={payment} />}
+        {open && <PaymentDetail payment={payment} isChosen={isChosen} />}
       </details>
     </li>
   )

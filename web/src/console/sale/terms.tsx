@@ -1,11 +1,13 @@
 // The credit terms: what a turn pays, whether turns are owed, the schedule. Also what the contract's owner has to send to apply them.
-import { Section } from '../../ui/page.tsx'
+import { everySpan } from '../../format.ts'
+import { Mark } from '../../ui/facts.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
 import { type Did, type Shape, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { columnsOf } from '../list.tsx'
+import { columnsOf, entryFacts } from '../list.tsx'
 
 const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
 
@@ -17,18 +19,47 @@ export function TermsConsole() {
         {({ terms, ownersTransaction }) => (
           <div className="stack">
             {ownersTransaction && <ForTheOwner transaction={ownersTransaction} />}
-            <Table
-              caption="Credit terms"
-              rows={[...terms].reverse()}
-              keyOf={({ fromTime }) => String(fromTime)}
-              columns={COLUMNS}
-              first={5}
-              empty={<Empty title="No terms yet.">Nothing is judged, minted or paid until there are some.</Empty>}
-            />
+            {terms.length === 0 && (
+              <Empty title="No terms yet.">Nothing is judged, minted or paid until there are some.</Empty>
+            )}
+            {terms
+              .filter(({ state }) => state === 'inForce')
+              .map((current) => (
+                <InForce key={current.fromTime} terms={current} />
+              ))}
+            {terms.length > 1 && (
+              <Table
+                caption="Credit terms"
+                rows={[...terms].reverse()}
+                keyOf={({ fromTime }) => String(fromTime)}
+                columns={COLUMNS}
+                first={5}
+              />
+            )}
           </div>
         )}
       </Shown>
     </Section>
+  )
+}
+
+/** The terms by which turns are paid now, in words. */
+function InForce({ terms }: { terms: Shape<'Terms'> }) {
+  const { payouts, minWei, maxWei, intervalSec, slotSec } = terms
+  return (
+    <Facts
+      of={{
+        Payouts: payouts ? <Mark tone="good">on</Mark> : <Mark tone="warn">off</Mark>,
+        'A turn pays': (
+          <>
+            <Exact wei={minWei} /> to <Exact wei={maxWei} />, drawn on chain, times the rate of the tier
+          </>
+        ),
+        'A node has a turn': `Every ${everySpan(intervalSec)}`,
+        'Groups follow each other': <>Every {everySpan(slotSec)}, so that not all nodes are paid in one round</>,
+        ...entryFacts(terms),
+      }}
+    />
   )
 }
 
@@ -43,7 +74,8 @@ function Acts({ terms }: { terms: readonly Shape<'Terms'>[] }) {
         tries
         label="Enter terms"
         act="terms"
-        says="Changes the fields that you fill in, from five minutes after the latest block or from the time you give. Earlier turns are paid by the terms of their time. Open groups keep their interval until the contract’s owner sets it."
+        says="Changes the fields that you fill in, from five minutes after the latest block or from the time you give. Earlier turns are paid by the terms of their time."
+        warning="Open groups keep their interval until the contract’s owner sets it."
         {...form}
         did={resultOf}
       />
@@ -91,16 +123,16 @@ const COLUMNS = columnsOf<Shape<'Terms'>>(
   [
     ['from', 'fromTime'],
     'state',
-    ['turns are', 'payouts'],
+    'payouts',
     ['a turn pays', 'minWei', 'text'],
-    ['every', 'intervalSec'],
-    ['slots', 'slotSec'],
+    ['a node, every', 'intervalSec'],
+    ['groups, every', 'slotSec'],
     'enteredBy',
     'enteredAt',
   ],
   {
     cells: {
-      payouts: ({ payouts }) => (payouts ? 'owed' : 'not owed'),
+      payouts: ({ payouts }) => (payouts ? 'on' : 'off'),
       minWei: ({ minWei, maxWei }) => (
         <>
           <Exact wei={minWei} /> to <Exact wei={maxWei} />

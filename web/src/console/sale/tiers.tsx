@@ -8,7 +8,6 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Shape, useAdmin } from '../admin.ts'
-import { Aligned } from '../exact.tsx'
 import { Heads } from '../lines.tsx'
 import { columnsOf } from '../list.tsx'
 import { Menu } from '../menu.tsx'
@@ -32,12 +31,15 @@ function Standing({ tier: { tierId, onSale, versions } }: { tier: Shape<'Tier'> 
   const opensAt = versions.at(-1)?.opensAt ?? null
   return (
     <span>
-      <Mark tone={TONES[state]}>{STANDS[state]}</Mark>{' '}
-      {state === 'upcoming' && opensAt !== null && (
-        <span className="note">
-          opens <Time at={new Date(opensAt * 1000)} ahead />
-        </span>
-      )}
+      <Mark tone={TONES[state]}>
+        {state === 'upcoming' && opensAt !== null ? (
+          <span>
+            Opens <Time at={new Date(opensAt * 1000)} ahead />
+          </span>
+        ) : (
+          STANDS[state]
+        )}
+      </Mark>
     </span>
   )
 }
@@ -78,8 +80,14 @@ export function TiersConsole() {
           main
           label="Create a tier"
           act="tiers"
-          says="It is on sale from the next block on. The next pass opens its groups on the contract."
-          more={{ payoutBps: { placeholder: '10000' } }}
+          says="The next pass opens its groups on the contract."
+          warning="It is on sale from the next block on, unless you enter when it opens."
+          more={{
+            label: { placeholder: 'Early bird' },
+            tierId: { hint: 'It stands in links, and cannot be changed.', follows: ['label', idOf] },
+            maxPerWallet: { placeholder: '5' },
+            payoutBps: { placeholder: '10000' },
+          }}
         />
       }
     >
@@ -105,6 +113,14 @@ export function TiersConsole() {
   )
 }
 
+/** An id for a name: "early-bird" for "Early bird". */
+const idOf = (label: string) =>
+  label
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 32)
+
 const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date(unix * 1000)))
 
 type Version = Shape<'Tier'>['versions'][number]
@@ -117,7 +133,9 @@ function TierLine({ of: { priceWei, payoutBps, maxPerWallet, allowlist }, tier }
     <>
       <strong>{tier.label}</strong>
       <Standing tier={tier} />
-      <Aligned wei={priceWei} />
+      <span data-heading="Price" title={`${priceWei} wei`}>
+        {ether(priceWei)} ETH
+      </span>
       <span data-heading="Rate">{times(payoutBps)}</span>
       <span data-heading="Sold">
         <Sold tier={tier} />
