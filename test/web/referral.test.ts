@@ -127,7 +127,7 @@ describe('a referral code', { skip: noBrowser }, () => {
       window.walletAnswer = (asked) =>
         asked.method === 'wallet_sendCalls' ? Promise.resolve({ error: { code: 4200, message: 'no' } }) : answer(asked)
     }`)
-    await press(page, 'Pay 2 × 0.01 ETH')
+    await press(page, 'Pay 0.02 ETH')
     await page.locator('.success').nth(1).waitFor()
     for (const [, txHash] of page.url().matchAll(/tx=(0x[0-9a-f]{64})/g))
       assert.equal(

@@ -79,7 +79,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
       const { page, own, nodes } = await openWallet(5 + account, 3, viewport)
       assert.deepEqual(await violations(page), [])
       await answerNth(page, 3, `Promise.resolve(${REFUSED})`)
-      await press(page, 'Pay 0.03 ETH')
+      await press(page, 'Pay 3 × 0.01 ETH')
       const told = page.getByText('2 of 3 sent. The third was rejected: you declined it in the wallet.')
       await told.waitFor()
       assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
@@ -104,7 +104,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
   test('a reload while the wallet shows the second sells nothing more before the buyer has looked', async () => {
     const { page, own, nodes } = await openWallet(7, 3)
     await answerNth(page, 2, NEVER)
-    await press(page, 'Pay 0.03 ETH')
+    await press(page, 'Pay 3 × 0.01 ETH')
     await page.getByRole('button', { name: 'Confirm 2 of 3 in the wallet…' }).waitFor()
     await page.getByText('1 of 3 sent.').waitFor()
     // Nothing that would end the purchase can be pressed while the wallet prompts.
@@ -126,7 +126,7 @@ describe('several nodes in one purchase', { skip: noBrowser }, () => {
     test(`a transfer whose answer a reload lost is found, and only the others are offered (${size})`, async () => {
       const { page, own, nodes } = await openWallet(14 + nth, 3, viewport)
       await answerNth(page, 2, `sent().then(() => ${NEVER})`)
-      await press(page, 'Pay 0.03 ETH')
+      await press(page, 'Pay 3 × 0.01 ETH')
       // The page finds it without the wallet, too.
       await page.getByText('2 of 3 sent.').waitFor()
       await page.reload()

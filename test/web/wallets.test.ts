@@ -335,10 +335,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const code = page.getByRole('img', { name: 'QR code of the payment' })
     assert.equal(await code.locator('path').getAttribute('d'), drawn(link))
     await page.getByLabel('Your paying address').fill(phone.address)
-    await page.getByText('If you pay from an exchange, the exchange gets the node.').waitFor()
+    await page.getByText('From an exchange, the exchange gets the node.').waitFor()
     await page.getByText('All checks pass').waitFor()
     await page.getByText('Waiting for a transfer from this address.').waitFor()
-    await page.getByText('Send exactly this amount, on Local chain (chain 31337) only.').waitFor()
+    await page.getByText('We cannot see ETH on another network than Local chain (chain 31337).').waitFor()
     // The page learns of the transfer from its stream, because the service would not answer a poll.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []

@@ -205,7 +205,7 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
       `<p class="note">${buy.ownWallet}</p>`
     : `<p class="notice">${buy.notOnSale}</p>`
-  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}</div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}<a href="/buy">${buy.allTiers}</a></div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */

@@ -78,6 +78,7 @@ export const words = {
     times: '{n} nodes at {amount} ETH each',
     another: 'Buy another',
     total: 'Total',
+    allTiers: 'All tiers',
     to: 'To {wallet} on {chain}.',
     feeAdded: 'Your wallet adds the network fee.',
     openInWallet: 'Open in a wallet',

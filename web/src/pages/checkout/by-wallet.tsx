@@ -38,11 +38,12 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
   const [hasAgreed, setAgreed] = useState(false)
   const [hasPressed, setPressed] = useState(false)
   const why = useId()
+  const checks = preflight.data?.checks ?? []
   const mayGoTogether = quantity > 1 && preflight.data?.inner === true
   const referral = useReferred({ quote, wallet, mayGoTogether })
   const choices = { quantity, hasAgreed, hasPressed, setPressed, isContract, referral: referral?.sent }
   const { pay, isBusy, isProposed, intent } = usePay({ tier, quote, wallet, onSent, ...choices })
-  const { blocking, isReviewed, isTaken } = obstaclesIn(preflight.data?.checks ?? [])
+  const { blocking, isReviewed, isTaken } = obstaclesIn(checks)
   // An earlier refusal by the wallet does not apply to a new request.
   const requestKey = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only if who pays changes, or what keeps them from it
@@ -65,7 +66,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
         <Obstacles {...{ blocking, tier, quantity }} />
         {isReviewed && blocking.length === 0 && <Agreement hasAgreed={hasAgreed} setAgreed={setAgreed} />}
       </div>
-      <Costs checks={preflight.data?.checks ?? []} priceWei={quote.priceWei * BigInt(quantity)} />
+      <Costs checks={checks} priceWei={quote.priceWei * BigInt(quantity)} />
       <Checks address={wallet.address} tier={tier} quantity={quantity} />
       <Referred referral={referral} />
       {quantity > 1 && (
@@ -85,7 +86,7 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
             ? t.checking
             : fill(isTaken && hasPressed ? t.payAnyway : t.pay, { amount })}
       </button>
-      {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
+      {checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
       {isProposed && <Proposed />}
       {pay.error && <Refused error={pay.error} />}
     </div>

@@ -1,6 +1,7 @@
 // What the checkout sells and what it asks for. Shown before the code that pays has loaded, so nothing of it moves then.
 import type { Quote, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import { useDeployment, useQuote } from '../../ledger.ts'
 import { chainInWords } from '../../site.ts'
 import { Address, Price } from '../../ui/facts.tsx'
@@ -17,6 +18,7 @@ export const Thing = ({ tier }: { tier: Tier }) => (
   <div className="thing">
     <TierPicture payoutBps={tier.payoutBps} />
     <LastPaid tier={tier} />
+    <Link href="/buy">{t.allTiers}</Link>
     <TierCourse tier={tier} />
     <Terms tier={tier} />
     <ol className="how short">
