@@ -99,7 +99,7 @@ describe('the first paint', { skip: noBrowser }, () => {
     assert.deepEqual(full?.texts, bare?.texts)
     assert.match(
       full?.texts.join(' ') ?? '',
-      /^To each BASIC node in the first round[\s\S]+Paid every day[\s\S]+ a round$/,
+      /^To each BASIC node in the first round[\s\S]+Each node is paid every day[\s\S]+ a round$/,
     )
     assert.equal(await full?.page.getByRole('heading', { name: 'Latest rounds' }).count(), 0)
     await launch.close()

@@ -66,7 +66,7 @@ test('Pay is for wallets on the list, at both sizes; the others read why, before
     })
     await page.goto(`${service.url}/payment/${txHash}`)
     await page.getByText('The wallet is not on the list of those who may buy this tier').waitFor()
-    await page.getByText('The operator decides whether you get a node or your ether back.').waitFor()
+    await page.getByText('The operator decides whether you get a node or your ETH back.').waitFor()
   } finally {
     await browser.close()
     await service.stop()

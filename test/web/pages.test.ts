@@ -227,7 +227,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.clock.runFor(10_000)
     await page.getByText('we wait until a second one agrees').waitFor()
     for (const [to, by, ...texts] of [
-      ['seen', 'linked', 'Once the chain confirms the block'],
+      ['seen', 'linked', 'Waiting for the chain to confirm the block'],
       ['held', 'linked', 'we mint this node automatically', 'In a block that the chain has not confirmed yet.'],
       ['minted', 'proven', 'Node 3 is minted', 'Proven by the hash of its block, which the contract has named.'],
     ] as const) {

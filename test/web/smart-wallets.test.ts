@@ -92,7 +92,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     // A hold is no surprise: the buyer must confirm to pay all the same.
     await page.getByLabel('Pay anyway.').check()
     await press(page, 'Pay 0.01 ETH')
-    await page.getByText('A contract sent the ether').waitFor()
+    await page.getByText('A contract sent the ETH').waitFor()
     assert.deepEqual(await violations(page), [])
     const steps = page.url()
     await page.locator('.held').getByRole('link', { name: 'Sign in' }).click()
@@ -136,7 +136,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await press(page, 'Find it')
     await page.getByText('Payment 1 of 2').waitFor()
     await page.getByText('Payment 2 of 2').waitFor()
-    await page.getByText('A contract sent the ether').waitFor()
+    await page.getByText('A contract sent the ETH').waitFor()
     await page.getByText('does not match any price').waitFor()
     assert.deepEqual(await violations(page), [])
   })

@@ -64,7 +64,8 @@ export const saidOf = (tier: ShownTier): Said =>
 
 /** The page as far as we can show it before a script runs. `facts` is null if we could not read the ledger, or if the page sells nothing. */
 export function firstPaint(path: string, [title, lead]: Said, sale: Sale, facts: ShopFacts | null): string {
-  const head = `<div class="page-head"><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
+  const back = path === CHECKOUT ? `<p class="back"><a href="/buy">${buy.allTiers}</a></p>` : ''
+  const head = `<div class="page-head">${back}<h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p></div>`
   const main = (content: string) => `${topOf(sale, path)}<main id="main" class="width">${content}</main>`
   if (path === '/') return main(heroOf(head, facts) + cardsOf(facts, CARDS_MAX))
   if (SHOPS.includes(path)) return main(head + cardsOf(facts) + howOf(facts))
@@ -203,9 +204,9 @@ function checkoutOf(tier: ShownTier, facts: ShopFacts): string {
   const pay = quote
     ? `<a class="button main wide big" href="ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}">${buy.openInWallet}</a>` +
       `<p class="note">${filled(buy.to, { wallet: `<code translate="no">${quote.paymentAddress}</code>`, chain: escapeHtml(networkOf(deployment)) })}</p>` +
-      `<p class="note">${buy.ownWallet}</p>`
+      `<p class="note">${buy.ownWallet} ${buy.checked}</p>`
     : `<p class="notice">${buy.notOnSale}</p>`
-  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}<a href="/buy">${buy.allTiers}</a></div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
+  return `<div class="selling"><div class="thing">${pictureOf(tier)}${paid}</div>${head}<div class="ways">${priceOf(tier.priceWei)}${pay}</div></section></div>`
 }
 
 /** A node's picture before it has a number; the same as in web/src/ui/picture.tsx. */
@@ -244,7 +245,7 @@ function cardOf(tier: ShownTier, facts: ShopFacts): string {
   const left = { n: String(remaining), supply: String(supply), beingPaid: '' }
   const factList = supply ? `<dl class="facts"><dt>${shop.supply}</dt><dd>${filled(shop.left, left)}</dd></dl>` : ''
   return (
-    `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header><h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
+    `<li class="card tier${isBuyable(tier) ? '' : ' shut'}"><header>${pictureOf(tier)}<h2>${escapeHtml(label)}</h2>${mark}</header>${priceOf(tier.priceWei)}` +
     `<div class="paid"><p>${paidOf(tier, facts)}</p></div><div class="room">${factList}</div><p class="act">${act}</p></li>`
   )
 }

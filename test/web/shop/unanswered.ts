@@ -158,12 +158,12 @@ async function lacksEther(end: End): Promise<void> {
   const refused = page.getByText('You declined in the wallet.')
   await refused.waitFor()
   await setBalance(BASIC_WEI)
-  await page.getByText('Not enough ether:').waitFor()
+  await page.getByText('Not enough ETH:').waitFor()
   await page.getByRole('listitem').filter({ hasText: 'You have 0.01 ETH. Price and gas need 0.01' }).first().waitFor()
   assert.equal(await refused.count(), 0)
   assert.equal(await page.getByText('because we would hold this payment').count(), 0)
   await setBalance(BASIC_WEI * 100n)
-  await page.getByText('Not enough ether:').waitFor({ state: 'detached' })
+  await page.getByText('Not enough ETH:').waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('button', { name: PAY }).isEnabled(), true)
 }
 

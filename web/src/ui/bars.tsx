@@ -19,7 +19,7 @@ const LEAST = 2
 
 interface BarsProps {
   bars: readonly Bar[]
-  /** Room for at least so many bars, so that few are not as wide as walls. They stand at its right end. An empty place shows a low line. */
+  /** Room for at least so many bars, so that few are not as wide as walls. They stand at its right end. */
   least?: number
   /** The value at full height. The highest bar's, if left out. */
   top?: number | undefined
@@ -35,10 +35,6 @@ export function Bars({ bars, least = 0, top }: BarsProps) {
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      {Array.from({ length: emptyCount }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: places that never move
-        <rect key={`none ${at}`} x={at * WIDTH + GAP / 2} y={HEIGHT - LEAST} width={WIDTH - GAP} height={LEAST} />
-      ))}
       {bars.map(({ key, value, title, tone }, index) => {
         const height = value ? Math.max(LEAST, (value / max) * HEIGHT) : 0
         const x = (emptyCount + index) * WIDTH

@@ -52,8 +52,8 @@ async function copyText(text: string): Promise<void> {
   if (!isDone) throw new Error('not copied')
 }
 
-/** A fact to enter elsewhere. `value` is what the button copies. */
-export type CopyRow = readonly [name: string, text: string, value: string]
+/** A fact to enter elsewhere. `value` is what the button copies; null for what is chosen there, not entered. */
+export type CopyRow = readonly [name: string, text: string, value: string | null]
 
 /** Facts to enter elsewhere, each with a button that copies its value. */
 export function CopyRows({ rows }: { rows: readonly CopyRow[] }) {
@@ -61,7 +61,10 @@ export function CopyRows({ rows }: { rows: readonly CopyRow[] }) {
     <Facts
       className="facts copied"
       of={Object.fromEntries(
-        rows.map(([name, text, value]) => [name, <Copied key={name} name={name} text={text} value={value} />]),
+        rows.map(([name, text, value]) => [
+          name,
+          value === null ? text : <Copied key={name} {...{ name, text, value }} />,
+        ]),
       )}
     />
   )

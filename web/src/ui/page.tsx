@@ -11,6 +11,8 @@ interface PageProps {
   heading?: string | null
   /** A sentence on what the page shows. */
   lead?: ReactNode
+  /** The link to the page above this one. */
+  back?: ReactNode
   children: ReactNode
 }
 
@@ -18,7 +20,7 @@ interface PageProps {
 const Head = createContext<{ heading: string | null; aside: HTMLElement | null }>({ heading: null, aside: null })
 
 /** A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce it. */
-export function Page({ title, heading, lead, children }: PageProps) {
+export function Page({ title, heading, lead, back, children }: PageProps) {
   const { name } = useSite()
   const [aside, setAside] = useState<HTMLElement | null>(null)
   useEffect(() => {
@@ -28,6 +30,7 @@ export function Page({ title, heading, lead, children }: PageProps) {
     <>
       {heading !== null && (
         <div className="page-head">
+          {back && <p className="back">{back}</p>}
           <h1 tabIndex={-1}>{heading ?? title}</h1>
           {lead && <p className="lead">{lead}</p>}
           <div className="buttons" ref={setAside} />

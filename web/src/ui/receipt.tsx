@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ui } from '../words/ui.ts'
+import { InExplorer } from './explorer.tsx'
 import { Whole } from './facts.tsx'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
@@ -10,10 +11,11 @@ import { saveFile } from './save.ts'
 export type ReceiptRow = readonly [name: string, value: string | null | undefined]
 
 /** How many rows come first, larger than the others. */
-const FIRST = 3
+const FIRST = 4
 
 /** An address or a hash. */
 const HEX = /^0x[0-9a-f]+$/i
+const ADDRESS_CHARS = 42
 
 interface ReceiptProps {
   rows: readonly ReceiptRow[]
@@ -55,4 +57,11 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
 const shown = (rows: readonly (readonly [name: string, value: string])[]) =>
   Object.fromEntries(rows.map(([what, value]) => [what, <Value key={what} of={value} />]))
 
-const Value = ({ of }: { of: string }) => (HEX.test(of) ? <Whole of={of} /> : of)
+const Value = ({ of }: { of: string }) =>
+  HEX.test(of) ? (
+    <InExplorer kind={of.length > ADDRESS_CHARS ? 'tx' : 'address'} id={of}>
+      <Whole of={of} />
+    </InExplorer>
+  ) : (
+    of
+  )

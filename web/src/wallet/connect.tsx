@@ -5,7 +5,7 @@ import { useConnect, useConnectors } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
 import { chainInWords } from '../site.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { Address } from '../ui/facts.tsx'
+import { Address, Amount } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { fill } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
@@ -17,12 +17,14 @@ interface ConnectProps {
   label?: string
   /** What a visitor without a wallet can do instead. */
   payByHand?: () => void
+  /** What the wallet has; null if it could not be read, left out if it was not read. */
+  balanceWei?: bigint | null | undefined
   /** True while the wallet must stay. */
   isInert?: boolean
 }
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
-export function Connect({ label = words.connect, payByHand, isInert }: ConnectProps) {
+export function Connect({ label = words.connect, payByHand, balanceWei, isInert }: ConnectProps) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
   const { mutate: disconnect, isPending } = useDisconnect()
@@ -33,6 +35,11 @@ export function Connect({ label = words.connect, payByHand, isInert }: ConnectPr
       <p className="connected" inert={isInert}>
         <span>
           {wallet.name} <Address of={wallet.address} />
+          {balanceWei !== undefined && (
+            <span className="note">
+              <Amount wei={balanceWei} plain />
+            </span>
+          )}
         </span>
         <button type="button" className="button quiet" disabled={isPending} onClick={() => disconnect()}>
           {words.disconnect}

@@ -8,7 +8,7 @@ export const words = {
     from: ', from {amount} ETH',
     earned: 'Paid to each node in the last round',
     earnedIn: 'Paid to each {tier} node in its last round',
-    often: 'Paid every {span}',
+    often: 'Each node is paid every {span}',
     mayEarn: 'To each {tier} node in the first round',
     sinceStart: '{amount} to all nodes so far',
     nameIt: '(name your sale: BRAND_NAME)',
@@ -28,7 +28,7 @@ export const words = {
     rounds: { one: '{n} round', other: '{n} rounds' },
     lastRound: '{rounds}, the last {time}',
     withdrawn: 'Withdrawn',
-    sales: 'Sales',
+    sales: 'Paid for nodes',
   },
   cover: {
     unchecked: 'Not checked.',

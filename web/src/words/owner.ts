@@ -98,7 +98,7 @@ export const words = {
     allOfIt: 'All of it',
     max: 'Max',
     foreign:
-      'I have checked each character. A withdrawal cannot be undone. The contract sends the ether with a call, which some exchanges do not credit.',
+      'I have checked each character. A withdrawal cannot be undone. The contract sends the ETH with a call, which some exchanges do not credit.',
     wrongAmount: 'Enter an amount such as 0.05, with at most 18 decimals.',
     zero: 'Enter more than zero.',
     tooMuch: 'The node holds {amount} ETH.',

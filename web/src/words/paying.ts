@@ -6,7 +6,6 @@ export const words = {
     together: 'One confirmation for all {n}, if your wallet can send them together.',
     each: 'Your wallet asks for {n} transfers of {amount} ETH. Each buys one node.',
     partly: '{paid} of {n} sent.',
-    balance: 'Balance',
     fee: 'Network fee, about',
     total: 'Total, about',
     checking: 'Checking…',
@@ -15,16 +14,16 @@ export const words = {
     payAnyway: 'Pay {amount} ETH anyway',
     unchecked: 'We could not run every check. A payment that fails one is held, not lost.',
     notOffered: 'You cannot pay now, because we would hold this payment:',
-    notEnough: 'Not enough ether:',
+    notEnough: 'Not enough ETH:',
     agree:
-      'I know that this payment will be held until the operator releases the node or sends the ether back. Pay anyway.',
+      'I know that this payment will be held until the operator releases the node or sends the ETH back. Pay anyway.',
     thenHash: 'Then enter its transaction’s hash below.',
     rejected: 'You declined in the wallet. Nothing was sent, and you can try again.',
   },
   byHand: {
     amount: 'Exact amount',
     to: 'To',
-    chainId: 'Chain id',
+    network: 'Network',
     open: 'Open in a wallet',
     otherAmount:
       'One transfer of exactly this amount buys one node. We hold any other amount. We cannot see ETH on another network than {chain}.',
@@ -43,7 +42,7 @@ export const words = {
     allPass: 'All checks pass',
     someFail: { one: '{n} check failed', other: '{n} checks failed' },
     someUnknown: 'We could not run every check',
-    noEther: 'The wallet does not have enough ether.',
+    noEther: 'The wallet does not have enough ETH.',
     forWallet: 'For {wallet}, as of now:',
     counts:
       'We check again at the block of your transfer. A payment that fails there is held, not lost. The operator releases it or sends it back.',
@@ -86,7 +85,7 @@ export const words = {
     tokens: 'tokens',
     holdingUnknown: 'You need {required}. We could not read what you hold.',
     holding: 'You hold {held} of the {required} that you need.',
-    etherUnknown: 'We could not read your ether balance, so check that it covers price and gas.',
+    etherUnknown: 'We could not read your ETH balance, so check that it covers price and gas.',
     ether: {
       one: 'You have {balance}. Price and gas need {required}.',
       other: 'You have {balance}. {n} prices and gas need {required}.',

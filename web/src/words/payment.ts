@@ -39,7 +39,7 @@ export const words = {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
     },
-    unconfirmed: 'Once the chain confirms the block',
+    unconfirmed: 'Waiting for the chain to confirm the block',
     checks: 'The amount, the tier and your limit',
     sent: 'Sent to the contract',
     nextRun: 'In a few seconds',
@@ -71,8 +71,8 @@ export const words = {
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
-    looking: 'Looking for it',
-    unsure: 'This page checks every few seconds. If it stays missing, check the hash and search for it again.',
+    looking: 'This page checks every few seconds. A transfer just sent can take a moment.',
+    otherChain: 'We cannot see a transfer on another network than {chain}.',
     all: 'All payments from this wallet',
   },
   list: {
@@ -113,25 +113,23 @@ export const words = {
     page: 'Page',
   },
   stopped: {
-    refunded: 'The operator has refunded the ether.',
-    refundedBy: 'The operator has refunded the ether. Transaction {hash}',
+    refunded: 'The operator has refunded the ETH.',
+    refundedBy: 'The operator has refunded the ETH. Transaction {hash}',
     closed:
       '<strong>The operator closed this payment. You get no node, and no refund is planned.</strong> You can still ask the operator for one.',
     giveAddress: 'If you do, send the address of this page.',
-    steps: ['Received', 'The operator decides', 'A node, or your ether back'],
+    steps: ['Received', 'The operator decides', 'A node, or your ETH back'],
     /** The second step, if the payment needs no decision. */
     held: 'Held',
     prepared: 'Refund prepared',
     /** The last step, if no node will come. */
-    back: 'Your ether back',
+    back: 'Your ETH back',
     looks: 'The operator reviews it.',
-    nothingLost:
-      'Nothing is lost: your ether is in the payments wallet. {next} Come back to this page for the outcome.',
-    wentElsewhere: 'Your ether went to that wallet. {next} Come back to this page for the outcome.',
+    nothingLost: 'Nothing is lost: your ETH is in the payments wallet. {next} Come back to this page for the outcome.',
+    wentElsewhere: 'Your ETH went to that wallet. {next} Come back to this page for the outcome.',
     received: 'Received',
     expected: 'Expected',
     difference: 'Difference',
-    keep: 'Keep this page',
     theLink: 'link to this page',
     copyLink: 'Copy link',
     expectedOf: '{amount}, the price of {tier}',
@@ -140,18 +138,18 @@ export const words = {
     subject: 'Payment {hash}',
     less: '{amount} too little',
     more: '{amount} too much',
-    decides: 'The operator decides whether you get a node or your ether back.',
+    decides: 'The operator decides whether you get a node or your ETH back.',
     sendsBack: 'The operator sends it back to the wallet that paid.',
     waitsForPlace:
       'If a place becomes free within a day of the payment, while the tier is on sale, you get the node automatically. Otherwise the operator decides.',
     noPlace:
       'It no longer takes a place that becomes free. The operator sends it back, or releases it if there are places again.',
-    findsOut: 'The operator looks into it, then releases the node or sends the ether back.',
-    noDecision: 'Nobody has to decide. If you want the ether back instead, ask the operator.',
+    findsOut: 'The operator looks into it, then releases the node or sends the ETH back.',
+    noDecision: 'Nobody has to decide. If you want the ETH back instead, ask the operator.',
     ofContract:
-      'The operator checks that somebody can use what this contract owns, then releases the node or sends the ether back.',
+      'The operator checks that somebody can use what this contract owns, then releases the node or sends the ETH back.',
     ofProven:
-      '<signIn>Sign in</signIn> with that wallet, and you get your node automatically. Otherwise the operator checks that the wallet is yours, then releases the node or sends the ether back.',
+      '<signIn>Sign in</signIn> with that wallet, and you get your node automatically. Otherwise the operator checks that the wallet is yours, then releases the node or sends the ETH back.',
   },
   /** Every reason in plain words, and what happens next. */
   reasons: {
@@ -166,14 +164,14 @@ export const words = {
     walletLimit:
       'The wallet holds as many nodes as the contract allows. Once you move one away, we mint this node automatically.',
     review: 'A person reviews this payment first.',
-    unattributed: 'The ether came from a call inside another transaction, so its sender is not certain.',
-    contractWallet: 'A contract sent the ether: a Safe, a smart account, or another.',
+    unattributed: 'The ETH came from a call inside another transaction, so its sender is not certain.',
+    contractWallet: 'A contract sent the ETH: a Safe, a smart account, or another.',
     mintReverted: 'The contract rejected the mint.',
     supplySpent: 'All nodes of this tier are sold, and the contract allows no more.',
     oldWallet: 'It went to a wallet that no longer takes payments.',
     mintedElsewhere: 'Another wallet got the node of this payment.',
     recheck:
       'The ledger was restored from a backup, so the operator is checking whether this payment was already handled.',
-    refunding: 'The operator is about to send your ether back to the wallet that paid.',
+    refunding: 'The operator is about to send your ETH back to the wallet that paid.',
   },
 } as const

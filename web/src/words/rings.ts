@@ -1,8 +1,8 @@
 // The rings of a tier's picture, for the pages and for the first HTML.
 
-const RINGS_MAX = 8
+const RINGS_MAX = 5
 /** A ring for each of these basis points of the tier's rate. */
-const BPS_PER_RING = 5_000
+const BPS_PER_RING = 10_000
 /** The radius of the largest. */
 const RADIUS = 46
 

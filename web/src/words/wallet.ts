@@ -17,7 +17,7 @@ export const words = {
     another: 'Or open the browser of another wallet app and go to {host}.',
   },
   notices: {
-    hold: 'This wallet is a contract. We hold its payment until the operator releases the node or sends the ether back. If you pay from an ordinary account, you get the node automatically.',
+    hold: 'This wallet is a contract. We hold its payment until the operator releases the node or sends the ETH back. If you pay from an ordinary account, you get the node automatically.',
     proven:
       'This wallet is a contract. Its payment becomes a node once we know that somebody controls it. We know a Safe and other common wallets. With any other, <signIn>sign in here</signIn> before or after you pay.',
     all: 'This wallet is a contract. It can buy like any other wallet, and it will own the node.',
@@ -27,6 +27,6 @@ export const words = {
   errors: {
     noAnswer: 'The wallet did not answer.',
     refused: 'The wallet declined. Nothing was sent.',
-    tooLittle: 'The wallet does not hold enough ether for the amount and the fee.',
+    tooLittle: 'The wallet does not hold enough ETH for the amount and the fee.',
   },
 } as const

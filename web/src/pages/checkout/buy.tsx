@@ -1,6 +1,6 @@
 // The page on which a buyer chooses a tier. The checkout itself is checkout.tsx.
 import { Suspense, useState } from 'react'
-import { useParams, useSearchParams } from 'wouter'
+import { Link, useParams, useSearchParams } from 'wouter'
 import { useTiers } from '../../ledger.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -29,7 +29,12 @@ export function Buy() {
   const offer = tier && (isOpen ? fill(words.tiers.buy, { tier: tier.label }) : tier.label)
   const heading = paidCount > 0 ? paid : (offer ?? t.title)
   return (
-    <Page title={heading} heading={heading} lead={isOpen && paidCount === 0 && t.lead}>
+    <Page
+      title={heading}
+      heading={heading}
+      lead={isOpen && paidCount === 0 && t.lead}
+      back={paidCount === 0 && <Link href="/buy">{t.allTiers}</Link>}
+    >
       <div className={tier && (paidCount > 0 ? 'selling alone' : isOpen ? 'selling' : 'stack')}>
         <Shown reading={tiers}>
           {(all) =>

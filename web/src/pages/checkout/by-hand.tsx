@@ -14,7 +14,9 @@ import { Qr } from '../../wallet/qr.tsx'
 import { words as checkoutWords } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/paying.ts'
+import { Claim } from '../payment/claim.tsx'
 import { isPaidSince } from '../payment/intent.ts'
+import '../payment/payment.css'
 import { payLink } from './offered.tsx'
 import { Checks } from './preflight.tsx'
 import { Referred, useReferred } from './referred.tsx'
@@ -33,12 +35,11 @@ interface ByHandProps {
 export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
   const link = payLink(quote)
   const to = checksummed(quote.paymentAddress)
-  const name = useDeployment().data?.chainName
-  const chain = chainInWords({ chainName: name ?? null, chainId: quote.chainId })
+  const chain = chainInWords({ chainName: useDeployment().data?.chainName ?? null, chainId: quote.chainId })
   const rows = [
     [t.amount, `${ether(quote.priceWei)} ETH`, plainEther(quote.priceWei)],
     [t.to, to, to],
-    [t.chainId, name ? `${quote.chainId}, ${name}` : String(quote.chainId), String(quote.chainId)],
+    [t.network, chain, null],
   ] as const
   // A phone cannot scan its own screen.
   const open = (
@@ -66,7 +67,7 @@ export function ByHand({ quote, tier, payer, setPayer, onSent }: ByHandProps) {
         open
       )}
       <p className="note">{fill(t.otherAmount, { chain })}</p>
-      {payer && <Watch key={payer} payer={payer} onSent={onSent} />}
+      {payer ? <Watch key={payer} payer={payer} onSent={onSent} /> : <Claim isNext />}
       <Referred referral={useReferred(null)} />
     </div>
   )

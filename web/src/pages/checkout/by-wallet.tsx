@@ -14,6 +14,7 @@ import { fill } from '../../words/message.ts'
 import { words } from '../../words/paying.ts'
 import { type Intent, isPrompting } from '../payment/intent.ts'
 import { isUnchecked, usePreflight } from './can-buy.ts'
+import { Recipient } from './offered.tsx'
 import { Checks, sentenceOf } from './preflight.tsx'
 import { Referred, useReferred } from './referred.tsx'
 import { obstaclesIn, usePay } from './use-pay.ts'
@@ -59,14 +60,14 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
   const amount = mayGoTogether ? ether(quote.priceWei * BigInt(quantity)) : eachInWords(quantity, price)
   return (
     <div className="stack">
-      <Connect isInert={isBusy} />
+      <Connect isInert={isBusy} balanceWei={checks.find(isOfEther)?.balanceWei} />
       <WrongChain />
       {isContract && <ContractNotice mode={quote.contractWallets} />}
       <div id={why} className="stack" role="status">
         <Obstacles {...{ blocking, tier, quantity }} />
         {isReviewed && blocking.length === 0 && <Agreement hasAgreed={hasAgreed} setAgreed={setAgreed} />}
       </div>
-      <Costs checks={checks} priceWei={quote.priceWei * BigInt(quantity)} />
+      <Costs {...{ checks, tier, quote, quantity }} />
       <Checks address={wallet.address} tier={tier} quantity={quantity} />
       <Referred referral={referral} />
       {quantity > 1 && (
@@ -96,20 +97,33 @@ export function ByWallet({ tier, quote, wallet, quantity, onSent, payByHand }: B
 /** What the buyer pays in one transfer, or in each of several. */
 const eachInWords = (n: number, amount: string) => (n > 1 ? fill(t.several, { n, amount }) : amount)
 
-/** What the wallet has, and what it will spend on gas. */
-function Costs({ checks, priceWei }: { checks: readonly BuyerCheck[]; priceWei: bigint }) {
-  const funds = checks.find((check) => check.check === 'ether')
-  if (!funds) return null
-  const { balanceWei, requiredWei } = funds
+const isOfEther = (check: BuyerCheck) => check.check === 'ether'
+
+interface CostsProps {
+  checks: readonly BuyerCheck[]
+  tier: Tier
+  quote: Quote
+  quantity: number
+}
+
+/** What the wallet will spend: the price, gas, and the sum; and to whom. */
+function Costs({ checks, tier, quote, quantity }: CostsProps) {
+  const funds = checks.find(isOfEther)
+  const priceWei = quote.priceWei * BigInt(quantity)
   return (
-    <Facts
-      className="facts costs"
-      of={{
-        [t.balance]: <Amount wei={balanceWei} plain />,
-        [t.fee]: <Amount wei={requiredWei && requiredWei - priceWei} plain />,
-        [t.total]: <Amount wei={requiredWei} plain />,
-      }}
-    />
+    <>
+      {funds && (
+        <Facts
+          className="facts costs"
+          of={{
+            [fill(t.several, { n: quantity, amount: tier.label })]: <Amount wei={priceWei} plain />,
+            [t.fee]: <Amount wei={funds.requiredWei && funds.requiredWei - priceWei} plain />,
+            [t.total]: <Amount wei={funds.requiredWei} plain />,
+          }}
+        />
+      )}
+      <Recipient quote={quote} />
+    </>
   )
 }
 

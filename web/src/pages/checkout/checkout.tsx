@@ -22,7 +22,7 @@ import { Claim, PaymentSteps } from '../payment/claim.tsx'
 import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { CameWith } from './came-with.tsx'
 import { usePreflight } from './can-buy.ts'
-import { Recipient, Total } from './offered.tsx'
+import { Total } from './offered.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
 import { isSold, Ladder, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
@@ -94,7 +94,7 @@ function Payment({ tier, heading, setHeading }: CheckoutProps) {
         </Unfinished>
         <Ladder tiers={tiers} of={tier} />
       </Section>
-      <Claim />
+      {!byHand && <Claim />}
     </div>
   )
 }
@@ -193,7 +193,6 @@ function Ways({ tier, quote, wallet, onSent, byHand, setByHand }: WaysProps) {
           <Connect payByHand={payByHand} />
         )}
       </Suspense>
-      {byHand === null && wallet && <Recipient quote={quote} />}
       {byHand === null && (
         <p className="note">
           {!wallet && t.feeAdded} {t.checked}

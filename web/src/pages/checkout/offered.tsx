@@ -1,7 +1,6 @@
 // What the checkout sells and what it asks for. Shown before the code that pays has loaded, so nothing of it moves then.
 import type { Quote, Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
 import { useDeployment, useQuote } from '../../ledger.ts'
 import { chainInWords } from '../../site.ts'
 import { Address, Price } from '../../ui/facts.tsx'
@@ -9,7 +8,7 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { TierPicture } from '../../ui/picture.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { isBoundToSome, LastPaid, leftInWords, TierCourse, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 
 const t = words.buy
 
@@ -18,9 +17,8 @@ export const Thing = ({ tier }: { tier: Tier }) => (
   <div className="thing">
     <TierPicture payoutBps={tier.payoutBps} />
     <LastPaid tier={tier} />
-    <Link href="/buy">{t.allTiers}</Link>
     <TierCourse tier={tier} />
-    <Terms tier={tier} />
+    {isBoundToSome(tier) && <Facts of={{ [words.tiers.whoMay]: whoMayBuy(tier).join(', ') }} />}
     <ol className="how short">
       {t.next.map(([step, what]) => (
         <li key={step}>
@@ -33,17 +31,15 @@ export const Thing = ({ tier }: { tier: Tier }) => (
   </div>
 )
 
-/** How many nodes a wallet may hold, who may buy, and how many there are while none is sold. */
+/** What will be sold in a tier that is not open yet: how many nodes, how many a wallet may hold, and who may buy. */
 export function Terms({ tier }: { tier: Tier }) {
   const mostOf = useMostPerWallet()
   return (
     <Facts
       of={{
-        ...(tier.state === 'upcoming' && tier.remaining !== null && { [words.tiers.supply]: leftInWords(tier) }),
+        [words.tiers.supply]: tier.remaining !== null && leftInWords(tier),
         [words.tiers.perWallet]: fill(words.tiers.nodes, { n: mostOf(tier) }),
-        ...((tier.allowlistRoot !== null || tier.holdingWei > 0n) && {
-          [words.tiers.whoMay]: whoMayBuy(tier).join(', '),
-        }),
+        [words.tiers.whoMay]: isBoundToSome(tier) && whoMayBuy(tier).join(', '),
       }}
     />
   )
@@ -53,7 +49,7 @@ export function Terms({ tier }: { tier: Tier }) {
 export const payLink = ({ paymentAddress, chainId, priceWei }: Quote): string =>
   `ethereum:${paymentAddress}@${chainId}?value=${priceWei}`
 
-/** The total, what is left, and beside it how many the buyer takes. */
+/** The total, beside it how many the buyer takes, and below it how many they may. */
 export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; children?: ReactNode }) {
   return (
     <div className="total">
@@ -61,7 +57,7 @@ export function Total({ tier, wei, children }: { tier: Tier; wei: bigint; childr
         <Price wei={wei} />
       </p>
       {children}
-      <Left tier={tier} />
+      <Most tier={tier} />
     </div>
   )
 }
@@ -93,5 +89,14 @@ export function Offered({ tier }: { tier: Tier }) {
   )
 }
 
-/** How many nodes of a limited tier are left. */
-const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>
+/** How many nodes a wallet may hold, or how many are left if that is fewer. */
+function Most({ tier }: { tier: Tier }) {
+  const most = useMostPerWallet()(tier)
+  return (
+    <p className="note">
+      {tier.remaining !== null && leftInWords(tier)}
+      {tier.remaining !== null && tier.remaining > most && ' · '}
+      {(tier.remaining ?? most + 1) > most && fill(words.tiers.upTo, { n: most })}
+    </p>
+  )
+}

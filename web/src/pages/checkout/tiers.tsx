@@ -3,13 +3,23 @@ import type { Tier } from '@node-ledger/client'
 import { type ReactNode, Suspense } from 'react'
 import { Link } from 'wouter'
 import { nextTurnOf, paidByTier } from '../../cadence.ts'
-import { creditInWords, ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
+import {
+  creditInWords,
+  ether,
+  etherAsNumber,
+  everySpan,
+  everyTime,
+  sentenceCase,
+  shortEther,
+  times,
+} from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Course } from '../../ui/bars.tsx'
 import { later } from '../../ui/boundary.tsx'
 import { Countdown, Mark, Price, Time } from '../../ui/facts.tsx'
 import { Facts, Page, Section } from '../../ui/page.tsx'
+import { TierPicture } from '../../ui/picture.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
@@ -25,6 +35,7 @@ export function Tiers() {
   const tiers = useTiers()
   return (
     <Page title={t.title} lead={t.lead}>
+      <Claim />
       <Shown reading={tiers} shape="cards">
         {(all) => <Offers tiers={all} />}
       </Shown>
@@ -32,7 +43,6 @@ export function Tiers() {
       <Suspense>
         <Questions />
       </Suspense>
-      <Claim />
     </Page>
   )
 }
@@ -48,7 +58,7 @@ function Offers({ tiers }: { tiers: readonly Tier[] }) {
       <TierCards tiers={tiers.filter((tier) => !isOver(tier))} />
       {over.length > 0 && (
         <details className="checked">
-          <summary className="button">{fill(t.over, { n: over.length })}</summary>
+          <summary>{fill(t.over, { n: over.length })}</summary>
           <TierCards tiers={over} />
         </details>
       )}
@@ -104,6 +114,7 @@ export function TierCards({ tiers, most }: TierCardsProps) {
       {inOrder.slice(0, most).map((tier) => (
         <li key={tier.id} className={isSold(tier) ? 'card tier' : 'card tier shut'}>
           <header>
+            <TierPicture payoutBps={tier.payoutBps} />
             <h2>{tier.label}</h2>
             <Standing tier={tier} />
           </header>
@@ -203,7 +214,8 @@ const PAID_MAX = 12
 /** What the last rounds paid a node of a tier, as bars and in words that are only heard. */
 export function TierCourse({ tier }: { tier: Tier }) {
   const payouts = paidByTier(useRounds().data ?? [], tier.id, PAID_MAX)
-  if (payouts.length === 0) return null
+  const last = payouts.at(-1)
+  if (!last) return null
   return (
     <>
       <Course
@@ -213,7 +225,8 @@ export function TierCourse({ tier }: { tier: Tier }) {
           title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
         }))}
         most={tier.credit && mostIn(tier.credit)}
-        shown={fill(t.shown, { n: payouts.length })}
+        shown={fill(t.shown, { n: payouts.length, tier: tier.label })}
+        next={sentenceCase(fill(t.last, { amount: creditInWords(last.wei) }))}
       />
       <p className="visually-hidden">
         {fill(t.before, { amounts: payouts.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
@@ -308,7 +321,7 @@ export function useMostPerWallet(): (tier: Tier) => number {
   return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
 
-const isBoundToSome = ({ openTo }: Tier) => openTo !== 'everyone'
+export const isBoundToSome = ({ openTo }: Tier) => openTo !== 'everyone'
 
 /** Who may buy a tier, in words: wallets on its allowlist, holders of its token, or anyone. */
 export function whoMayBuy(tier: Tier): string[] {

@@ -20,7 +20,7 @@ export function LedgerNow({ rounds, stats }: { rounds: Reading<Distribution[]>; 
       <Section title={t.latest} aside={<Link href="/rounds">{t.allRounds}</Link>}>
         <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 7)} few />}</Shown>
       </Section>
-      <Section title={t.ledger}>
+      <Section title={t.ledger} isHeardOnly>
         <Shown reading={cover} lines={2}>
           {(reading) => <Covered cover={reading} />}
         </Shown>

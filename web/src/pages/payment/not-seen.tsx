@@ -1,13 +1,17 @@
 // A transaction that is in no block yet, and what may have happened to it in the wallet.
-import { Link } from 'wouter'
-import { rich } from '../../words/message.ts'
+import { Link, useLocation } from 'wouter'
+import { useDeployment } from '../../ledger.ts'
+import { chainInWords } from '../../site.ts'
+import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
+import { FindPayment } from './find.tsx'
 import type { Replacement } from './replaced.ts'
 
 /** If the transaction is in no block after this time, the wallet may have replaced or dropped it. */
 export const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
+  txHash: string
   payer: string | undefined
   other: Replacement | null
   /** When this page polled for the first time, and for the last, in milliseconds since 1970. */
@@ -16,7 +20,7 @@ interface NotSeenProps {
 }
 
 /** A transaction that stays missing: shows what may be its replacement, else what to look for. */
-export function NotSeen({ payer, other, since, polledAt }: NotSeenProps) {
+export function NotSeen({ txHash, payer, other, since, polledAt }: NotSeenProps) {
   if (other) {
     const { txHash } = other.payment
     return (
@@ -25,18 +29,25 @@ export function NotSeen({ payer, other, since, polledAt }: NotSeenProps) {
       </p>
     )
   }
-  if (polledAt - since < LATE_MS)
-    return payer ? null : (
-      <ol className="way">
-        <li className="now">
-          <span>{words.notSeen.looking}</span>
-          <span className="note">{words.notSeen.unsure}</span>
-        </li>
-      </ol>
-    )
+  if (polledAt - since < LATE_MS) return payer ? null : <Unknown txHash={txHash} />
   return (
     <p className="notice warn">
       {words.notSeen.late} {payer && <Link href={`/address/${payer}`}>{words.notSeen.all}</Link>}
     </p>
+  )
+}
+
+/** A hash that may be wrong: another can be entered here. */
+function Unknown({ txHash }: { txHash: string }) {
+  const { data: deployment } = useDeployment()
+  const [, navigate] = useLocation()
+  return (
+    <>
+      <p className="busy" aria-busy>
+        {words.notSeen.looking}
+      </p>
+      {deployment && <p className="note">{fill(words.notSeen.otherChain, { chain: chainInWords(deployment) })}</p>}
+      <FindPayment of={txHash} find={(hash) => navigate(`/payment/${hash}`)} />
+    </>
   )
 }

@@ -16,8 +16,9 @@ import { LATE_MS, NotSeen } from './not-seen.tsx'
 import { usePace } from './pace.ts'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
 import { useReplacement } from './replaced.ts'
-import { contactAbout, Stopped } from './stopped.tsx'
+import { contactAbout, KeepPage, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
+import './payment.css'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
 const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
@@ -94,7 +95,7 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
       {name && first && STOPPED.includes(first.status) && <p className="note">{name}</p>}
       {!first && <Unseen {...{ Heading, txHash, payer, isMissing, name }} isPending={reading.isPending} />}
       {reading.isError && <CannotAsk error={reading.error} />}
-      {isMissing && <NotSeen payer={payer} other={replacement} since={since} polledAt={reading.dataUpdatedAt} />}
+      {isMissing && <NotSeen {...{ txHash, payer, since }} other={replacement} polledAt={reading.dataUpdatedAt} />}
       {payments.map((payment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
         <Fragment key={index}>
@@ -114,7 +115,8 @@ function Steps({ txHash, payer, isPage = false, name, onState, ofNode, onReplace
         <End
           txHash={txHash}
           payments={payments}
-          isFresh={reading.dataUpdatedAt - since < LATE_MS && (first !== undefined || payer !== undefined)}
+          isKnown={first !== undefined || payer !== undefined}
+          isLate={reading.dataUpdatedAt - since >= LATE_MS}
         />
       )}
     </div>
@@ -272,29 +274,33 @@ const Transaction = ({ txHash }: { txHash: string }) => (
 
 const ON_ITS_WAY: readonly string[] = ['seen', 'accepted', 'minting'] satisfies Payment['status'][]
 
-/** Whom to ask about a transfer, and its hash, which leads to the explorer. The receipts of its nodes have all of it. */
-function End({ txHash, payments, isFresh }: { txHash: string; payments: readonly Payment[]; isFresh: boolean }) {
+interface EndProps {
+  txHash: string
+  payments: readonly Payment[]
+  /** True if it is in a block, or was sent here. The hash may otherwise be wrong, and is in a field. */
+  isKnown: boolean
+  isLate: boolean
+}
+
+/** Whom to ask about a transfer, the link to this page, and the hash, which leads to the explorer. The receipt of a node has all of it. */
+function End({ txHash, payments, isKnown, isLate }: EndProps) {
   const { contact } = useSite()
-  const isSettled = payments.length > 0 && payments.every(({ status }) => status === 'minted')
-  if (isSettled)
-    return (
-      <p className="note">
-        {words.transaction} <Hash of={txHash} />
-      </p>
-    )
+  if (payments.length > 0 && payments.every(({ status }) => status === 'minted'))
+    return payments.length > 1 && <Transaction txHash={txHash} />
   // There is nothing to ask about a transfer that has just arrived.
   const isOnItsWay = payments.every(({ status }) => ON_ITS_WAY.includes(status))
   const isStopped = payments.some(({ status }) => STOPPED.includes(status))
   return (
     <>
-      {contact !== null && !(isOnItsWay && isFresh) && (
-        <p>
+      <p className="buttons">
+        {contact !== null && !(isOnItsWay && isKnown && !isLate) && (
           <a href={contactAbout(contact, txHash)} className={isStopped ? 'button main' : 'button'}>
             {words.ask}
           </a>
-        </p>
-      )}
-      <Transaction txHash={txHash} />
+        )}
+        {payments.length > 0 && <KeepPage txHash={txHash} />}
+      </p>
+      {isKnown && <Transaction txHash={txHash} />}
     </>
   )
 }
@@ -344,7 +350,7 @@ function noteFor(
   if (step === 1 && state !== 'done') return checksOf(state, payment)
   if (step === 2 && state === 'now')
     return words.notes[payment?.status === 'minting' ? 'sent' : isSoldOut ? 'soldOut' : 'nextRun']
-  return step === 3 ? paceInWords(pace) : null
+  return step === 3 && payment?.status !== 'minting' ? paceInWords(pace) : null
 }
 
 /** What is checked, unless it waits for the block. */

@@ -66,8 +66,7 @@ function stepsOf(payment: Payment): string[] {
 }
 
 /** What the buyer and the operator need to settle it: what came, what was expected, from whom and when. */
-function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId } }: { payment: Payment }) {
-  const { contact } = useSite()
+function HeldFacts({ payment: { valueWei, reason, from, paidAt, tierId } }: { payment: Payment }) {
   const tiers = useTiers().data ?? []
   const tier = reason === 'wrongAmount' ? nearestTier(valueWei, tiers) : tiers.find(({ id }) => id === tierId)
   return (
@@ -77,10 +76,16 @@ function HeldFacts({ payment: { valueWei, reason, from, paidAt, txHash, tierId }
           [t.expected]: rich(t.expectedOf, { amount: <Amount wei={tier.priceWei} exact plain />, tier: tier.label }),
         }),
         [t.received]: <Amount wei={valueWei} exact />,
-        ...(tier && reason === 'wrongAmount' && { [t.difference]: <Difference wei={valueWei} nearest={tier} /> }),
+        ...(tier &&
+          reason === 'wrongAmount' && {
+            [t.difference]: (
+              <strong>
+                <Difference wei={valueWei} nearest={tier} />
+              </strong>
+            ),
+          }),
         ...(from && { [t.paidBy]: <Address of={from} /> }),
         ...(paidAt && { [t.paidAt]: <ExactTime at={paidAt} /> }),
-        ...(!contact && { [t.keep]: <KeepPage txHash={txHash} /> }),
       }}
     />
   )
@@ -99,8 +104,8 @@ function Difference({ wei, nearest }: { wei: bigint; nearest: Tier }) {
 const needsDecision = ({ reason, waitsForPlace }: Payment) =>
   !(reason && reason in NEXT) && !((reason === 'soldOut' || reason === 'supplySpent') && waitsForPlace)
 
-/** The page's address, for a buyer if the operator names no contact. */
-function KeepPage({ txHash }: { txHash: string }) {
+/** Copies the page's address, for a buyer who comes back. */
+export function KeepPage({ txHash }: { txHash: string }) {
   const url = new URL(`/payment/${txHash}`, window.location.origin).href
   return (
     <CopyButton text={url} what={t.theLink} className="button">

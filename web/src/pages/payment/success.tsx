@@ -3,7 +3,7 @@ import type { NodeDetail, Payment } from '@node-ledger/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useNode } from '../../ledger.ts'
-import { Amount, Countdown } from '../../ui/facts.tsx'
+import { Countdown } from '../../ui/facts.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
@@ -53,7 +53,7 @@ export function Success({ Heading, payment, nodeId, isYours, justCame, isOneOfSe
             </Heading>
           </header>
           <p>
-            <TierName id={payment.tierId} /> · <Amount wei={payment.valueWei} plain />
+            <TierName id={payment.tierId} />
             {node && (
               <>
                 {' · '}
