@@ -242,7 +242,7 @@ async function shootUnderWay(page: Page, txHash: string, suffix: string): Promis
 
 /** What a connected wallet sees: the checkout, its nodes, and the form that withdraws. */
 async function shootWallet(page: Page, wellKnown: WellKnown, suffix: string): Promise<void> {
-  const press = (name: string) => page.getByRole('button', { name }).click()
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   await page.goto(`${service.url}/buy/basic`)
   await page.getByLabel('QR or by hand').check()
   await page.locator('.scan').waitFor()
@@ -256,9 +256,9 @@ async function shootWallet(page: Page, wellKnown: WellKnown, suffix: string): Pr
   await page.getByText('All checks pass').waitFor()
   await shoot(page, `buy-connected-${suffix}`)
   await page.goto(`${service.url}/owner`)
-  await page.getByRole('button', { name: 'Withdraw…' }).waitFor()
+  await page.getByRole('button', { name: 'Withdraw', exact: true }).waitFor()
   await shoot(page, `owner-connected-${suffix}`)
-  await press('Withdraw…')
+  await press('Withdraw')
   await page.getByRole('dialog').waitFor()
   await shoot(page, `owner-withdraw-${suffix}`)
 }
@@ -280,7 +280,7 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.getByLabel('Admin key').fill(ADMIN_KEY)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   const sections = page.getByRole('navigation', { name: 'Sections of the console' })
-  const menu = page.getByRole('button', { name: 'Sections' })
+  const menu = page.getByRole('button', { name: 'Menu' })
   await page.locator('.console').waitFor()
   const unfold = async () => {
     if (await menu.isVisible()) await menu.click()

@@ -138,13 +138,13 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'All payments' }).click()
     await page.getByRole('heading', { level: 1, name: 'Payments', exact: true }).waitFor()
     await page.getByLabel('Choose all shown').check()
-    await page.getByText('2 payments chosen, 0.02 ETH').waitFor()
+    await page.getByText('2 payments chosen, 0.020000 ETH').waitFor()
     // A chosen payment that is open has no second set of buttons.
     await unfold('8 wei more')
     await page.getByText('What the rule saw').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Release…' }).count(), 1)
-    // Both are cut to 0.01, with zeros to six decimals.
-    assert.equal(await rows.locator('summary [data-zeros="0000"]').count(), 2)
+    // Both are cut to six decimals.
+    assert.equal(await rows.locator('summary', { hasText: '0.010000 ETH' }).count(), 2)
     await page.getByRole('button', { name: 'Dismiss…' }).click()
     await confirm('Preview')
     await dialog().getByText('2 would be decided, 0 not.').waitFor()
@@ -282,7 +282,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.ok(paid)
     const id = await wallet(EMBED_PARTS.minter, wellKnown).mintUnpaid(wallet(8, wellKnown).address, paid)
     const row = page.getByRole('row', { name: `Node ${id}` })
-    await row.getByText('none').waitFor()
+    await row.getByText('no payment').waitFor()
     await row.getByText('Basic').waitFor()
     await axe()
     await go('Overview')
@@ -302,7 +302,7 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByLabel('Reason').fill('the wrong one')
     await confirm('Revoke the grant')
     await confirm('Done')
-    await row.getByText('none').waitFor()
+    await row.getByText('no payment').waitFor()
     await go('Rounds')
     await page.getByText(/^Group \d+ has a node that nobody paid for/).waitFor()
     await page

@@ -77,7 +77,7 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
       await sections().getByRole('link', { name, exact: true }).click()
     },
     showSections: async () => {
-      const menu = opened.page.getByRole('button', { name: 'Sections' })
+      const menu = opened.page.getByRole('button', { name: 'Menu' })
       if ((await menu.isVisible()) && !(await sections().isVisible())) await menu.click()
     },
     unfold: (text: string) => opened.page.locator('.rows summary').filter({ hasText: text }).first().click(),

@@ -114,7 +114,7 @@ describe('as a Safe App', { skip: noBrowser }, () => {
     const signIn = frame.getByRole('link', { name: 'Sign in (opens a tab)' })
     assert.deepEqual([await signIn.getAttribute('target'), await signIn.getAttribute('href')], ['_blank', '/owner'])
     await frame.getByText('There is nothing to withdraw now.').waitFor({ state: 'detached' })
-    await frame.getByRole('button', { name: 'Withdraw…' }).click()
+    await frame.getByRole('button', { name: 'Withdraw', exact: true }).click()
     await frame.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
     await frame.getByText(/^Paid out in block/).waitFor()
     assert.deepEqual(await page.context().cookies(), [])

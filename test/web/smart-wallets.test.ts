@@ -60,7 +60,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await press(page, 'Sign in')
     await page.getByText('Signed in as').waitFor()
     await page.getByText('There is nothing to withdraw now.').waitFor({ state: 'detached' })
-    await press(page, 'Withdraw…')
+    await press(page, 'Withdraw')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Make the call by hand').click()
     await dialog.getByText(/^0x[0-9a-f]{200}/).waitFor()

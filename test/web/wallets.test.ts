@@ -92,7 +92,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     })
     // From here on no further credit comes in between.
     await fetch(`${service.url}/api/admin/pause`, { method: 'POST', headers: { 'x-admin-key': ADMIN_KEY } })
-    await press(page, 'Withdraw…')
+    await press(page, 'Withdraw')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Amount in ETH').fill('1000')
     await dialog.getByText(/^The node holds/).waitFor()
@@ -137,7 +137,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.match(readFileSync(await csv.path(), 'utf8'), /\r\nwithdrawal,\d+,[^,]+,100000000000000,0\.0001,,,0x/)
 
     // If a session ends while the owner fills in the form, the page keeps it.
-    await press(page, 'Withdraw…')
+    await press(page, 'Withdraw')
     await dialog.getByLabel('Amount in ETH').fill('0.0002')
     await page.context().clearCookies()
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
@@ -151,7 +151,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const before = complaints.length
     await page.route(`${service.url}/**`, (route) => route.abort())
     await page.getByText('The balances are the last that we read.').waitFor()
-    await press(page, 'Withdraw…')
+    await press(page, 'Withdraw')
     await dialog.getByLabel('Amount in ETH').fill('0.0001')
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
@@ -162,7 +162,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     complaints.splice(before)
 
     // A payout is still readable once the ledger, too, has recorded that nothing is left.
-    await press(page, 'Withdraw…')
+    await press(page, 'Withdraw')
     // A round that was pending at the pause is by now in the contract, but not yet on the page.
     const { balanceWei: rest } = await wallet(5, wellKnown).nodeInfo(node)
     await dialog.getByText(`${formatEther(BigInt(rest))} ETH`, { exact: true }).waitFor()
@@ -190,7 +190,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('The wallet declined.').waitFor()
     await press(page, 'Decline gifts')
     await page.getByText('Your wallet declines nodes that others send to it.').waitFor()
-    await page.getByText('It cannot receive a node from a market').waitFor()
+    await page.getByText('you cannot receive a node from a market').waitFor()
     assert.equal(await declinesGifts(), true)
     await press(page, 'Accept gifts again')
     await page.getByText('Anyone can send your wallet a node.').waitFor()

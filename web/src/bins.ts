@@ -56,11 +56,13 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
-/** The least of 1, 2 or 5 with zeros that is not below the amount, for the top of a scale. */
+/** The least of these steps with zeros that is not below the amount, for the top of a scale. */
 export function roundTop(wei: bigint): bigint {
   if (wei === 0n) return 0n
   const power = 10n ** BigInt(wei.toString().length - 1)
-  return [1n, 2n, 5n, 10n].map((step) => step * power).find((top) => top >= wei) ?? wei
+  return (
+    [10n, 15n, 20n, 25n, 30n, 40n, 50n, 75n, 100n].map((step) => (step * power) / 10n).find((top) => top >= wei) ?? wei
+  )
 }
 
 /**

@@ -48,7 +48,7 @@ export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
   if (point < 0) return whole
-  const short = whole.slice(0, point + 1 + placesOf(whole.slice(0, point))).replace(/\.?0*$/, '')
+  const short = whole.slice(0, point + 1 + placesOf(whole.slice(0, point))).replace(/\.$/, '')
   return /[1-9]/.test(short) ? short : whole
 }
 

@@ -25,7 +25,7 @@ export function testTrends(opened: ConsoleUnderTest): void {
     await page.getByText('Payments count at the time of their block, in their present state.').waitFor()
     await page.getByLabel('90 days').check()
     await tile(/^Sold0\.0[0-9]+ ETH[0-9]+ payments?/)
-    await tile(/^Held0\.01 ETH1 payment/)
+    await tile(/^Held0\.010000 ETH1 payment/)
     for (const wei of [totalSalesWei, HELD_WEI]) await page.locator('.tile').getByTitle(`${wei} wei`).waitFor()
     await axe()
     // The service has run for a moment only, so the test answers for the day before.

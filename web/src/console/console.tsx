@@ -134,9 +134,9 @@ function Side({ section }: { section: Section }) {
         onClick={() => setOpen(!isOpen)}
       >
         <span>
-          Sections: {SECTIONS[section][0]}{' '}
-          <Waits count={Object.values(counts).reduce<number>((sum, n) => sum + (n ?? 0), 0)} />
+          <Waits count={Object.values(counts).reduce<number>((sum, n) => sum + (n ?? 0), 0)} /> Menu
         </span>
+        <span>{SECTIONS[section][0]}</span>
       </button>
       <nav id="sections" className={isOpen ? 'sections open' : 'sections'} aria-label="Sections of the console">
         {GROUPS.map(([group, sections]) => (

@@ -45,7 +45,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   pending: 'warn',
   grace: 'warn',
   reverted: 'bad',
-  displaced: 'bad',
+  displaced: 'calm',
   failed: 'bad',
 }
 

@@ -94,13 +94,12 @@ interface AxesProps {
   children: React.ReactNode
 }
 
-/** The frame around the bars: the values at its top and its base, and times in the browser's zone. */
+/** The frame around the bars: the value at its top, and times in the browser's zone. */
 function Axes({ top, marks, share, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">
-      <span className="note">{top}</span>
+      <p className="note">{top}</p>
       {children}
-      <span className="note base">0</span>
       <p className="note" style={{ width: `${share * 100}%` }}>
         {marks.map((at, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: places that never move

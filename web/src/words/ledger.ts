@@ -101,6 +101,7 @@ export const words = {
     after: 'Round {id} →',
     howToCheck: 'How to check it yourself',
     toEach: { one: 'to {n} node', other: 'to each of {n} nodes' },
+    atRate: '{to}, {rate} rate',
     recomputing: 'Your browser recomputes each amount…',
     notRecomputed: 'Your browser could not read what it needs to recompute this round.',
     formula:
@@ -111,7 +112,7 @@ export const words = {
     notAll: 'Your browser could not recompute everything. See the turns below.',
     notTheSame: 'The result differs. See the turns below.',
     rightOnChain:
-      'Checked by your browser: the seeds are from the chain, the amounts follow from them, and the contract credited those amounts.',
+      'Checked by your browser: the seeds are the chain’s, the amounts follow, and the contract credited them.',
     right:
       'Checked by your browser: the amounts follow from the published seeds. It did not check the chain, because the operator offers no public RPC.',
     noTier: 'No tier',
@@ -121,7 +122,6 @@ export const words = {
     noTerms: 'the ledger has no terms',
     range: 'Range',
     fromTo: '{min} to {max}',
-    rate: 'Rate',
     seed: 'Seed',
     ofBlock: 'of {block}',
     assurance: {
@@ -147,7 +147,7 @@ export const words = {
     expelledWhy:
       'The contract’s owner took this node out of its cohort {time}. Its owner can withdraw what it was credited. It gets no further credits.',
     expelledPaid: 'It was paid for, so the operator sends that payment back to the wallet that paid.',
-    mayBeExpelled: 'The contract’s owner can still remove this node',
+    mayBeExpelled: 'The operator can still remove this node',
     whenExpelled:
       'In its first week, and until its first credit, the contract’s owner can still expel this node. If you bought it from its owner: the payment then goes back to the wallet that paid, not to you.',
     owner: 'Owner',

@@ -1,7 +1,7 @@
 // An owner's page, and withdrawing.
 export const words = {
   title: 'My nodes',
-  lead: 'What your wallet owns and can withdraw. The contract pays, not this page.',
+  lead: 'See your nodes, and withdraw what they earned straight from the contract.',
   signIn: 'Sign in',
   lapsed: 'Your session has ended. Sign in again to continue. Nothing is lost.',
   why: 'Withdrawing needs no sign-in. Sign in to record nodes that the ledger missed, or to release a payment that waits for you. It is free and moves no funds.',
@@ -12,7 +12,8 @@ export const words = {
     'The wallet that is connected ({address}) is not the one that is signed in. Withdrawing works with the owner’s wallet only.',
   withdrawable: 'You can withdraw',
   yourWallet: 'Your wallet',
-  connectOwner: 'Connect the wallet that owns the nodes.',
+  connectOwner:
+    'Connect the wallet that owns the nodes. This page then sees its address, and nothing moves until you confirm a withdrawal.',
   frame: '<signIn>Sign in</signIn> if a payment of yours waits for it. Everything else works here.',
   nodes: { one: '{n} node', other: '{n} nodes' },
   noNode: 'No node yet.',
@@ -33,7 +34,7 @@ export const words = {
   kept: {
     title: 'If this site disappears',
     why: 'Save <file>withdraw.html</file> to your own disk. If this service is ever gone, that file withdraws with your wallet alone. It contacts no server.',
-    digest: 'Its SHA-256',
+    digest: 'Check the file (SHA-256)',
     theDigest: 'digest',
   },
   history: {
@@ -72,16 +73,16 @@ export const words = {
     accepts: 'Anyone can send your wallet a node. Each one uses up part of your purchase limit.',
     declines: 'Your wallet declines nodes that others send to it.',
     market:
-      'While it declines them, you can still buy here. It cannot receive a node from a market until you accept gifts again.',
+      'If you decline gifts, you can still buy here, but you cannot receive a node from a market until you accept them again.',
     decline: 'Decline gifts',
     accept: 'Accept gifts again',
     confirm: 'Confirm in the wallet…',
   },
   form: {
     nothing: 'There is nothing to withdraw now.',
-    open: 'Withdraw…',
+    open: 'Withdraw',
     wrongTo: 'This is not an address, or its checksum is wrong.',
-    asked: 'We test the withdrawal first. Then you confirm in your wallet and pay the network fee.',
+    asked: 'We test it first, at no cost. Then you confirm in your wallet, which shows the network fee.',
     sent: 'Sent, waiting for its block: {hash}',
     waiting: 'Waiting for the block…',
     confirm: 'Confirm in the wallet…',

@@ -79,7 +79,7 @@ export const words = {
     title: 'Payments',
     count: { one: '{n} payment', other: '{n} payments' },
     payment: 'Payment',
-    paid: 'Paid on',
+    paid: 'Paid',
     amount: 'Amount',
     state: 'State',
     node: 'Node',

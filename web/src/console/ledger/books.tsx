@@ -155,7 +155,7 @@ function linesOf({ sales, totalSalesWei, happened, commissions, gasWei }: Shape<
       count,
       wei: valueWei,
     })),
-    { what: TOTAL, wei: totalSalesWei },
+    { what: TOTAL, count: sales.reduce((sum, { count }) => sum + count, 0), wei: totalSalesWei },
     { what: 'Credited to nodes', wei: BigInt(happened.creditedWei ?? 0) },
     { what: 'Withdrawn by owners', wei: BigInt(happened.withdrawnWei ?? 0) },
     { what: 'Refunded', wei: BigInt(happened.refundedWei ?? 0) },

@@ -13,15 +13,15 @@ export const Nodes = listSection('nodes/unpaid', {
       name: 'open',
       label: 'Which',
       choices: () => [
-        ['true', 'without a grant'],
+        ['true', 'not granted'],
         ['false', 'all'],
       ],
     },
   ],
   note: (rows) => (
     <p className={rows.some(({ grant }) => !grant) ? 'notice warn' : 'note'}>
-      A node without a payment may come from a stolen key: its whole group gets no credits until you grant it. If you
-      did not mint it, have the contract’s owner pause the contract and change the minter’s key.
+      A node without a payment may come from a stolen key, so its whole group gets no credits. If you minted it, grant
+      it. If not, have the contract’s owner pause the contract and change the minter’s key.
     </p>
   ),
   leads: ['nodeId', 'grant'],
@@ -42,7 +42,7 @@ function TierOf({ tierNo }: { tierNo: number | null }) {
 }
 
 function Grant({ grant }: { grant: Shape<'UnpaidNode'>['grant'] }) {
-  if (!grant) return <Mark tone="warn">none</Mark>
+  if (!grant) return <Mark tone="warn">no payment</Mark>
   return (
     <span className="whole">
       “{grant.reason}” by {grant.grantedBy}, <Time at={grant.grantedAt} />

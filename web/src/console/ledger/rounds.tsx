@@ -57,12 +57,13 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
   const others = stops.filter((stop) => stop !== 'unpaidNodes')
   const unbacked = round.unbackedCohorts
   const turns = round.turns.map((turn) => ({ ...turn, isHeld: unbacked.includes(turn.cohort) }))
+  const heldCount = turns.reduce((sum, { isHeld, nodeCount }) => sum + (isHeld ? nodeCount : 0), 0)
   return (
     <div className="stack">
       <dl className="tiles">
         <Figure
           name="To pay now"
-          note={`to ${count(round.nodeCount, 'node')}, at block ${blockNumber.toLocaleString()}`}
+          note={`to ${count(round.nodeCount, 'node')}${heldCount > 0 ? `; ${heldCount.toLocaleString()} due, not credited` : ''}, at block ${blockNumber.toLocaleString()}`}
         >
           <Exact wei={round.totalWei} />
         </Figure>
@@ -88,17 +89,19 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           )}
         </Figure>
       </dl>
-      {(others.length > 0 || unbacked.length > 0) && (
-        <div className={unbacked.length > 0 ? 'notice warn' : 'notice'}>
-          {others.length > 0 && <p>No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>}
-          {unbacked.length > 0 && (
-            <p>
-              {unbacked.length === 1
-                ? `Group ${unbacked[0]} has a node that nobody paid for, so it gets no credit.`
-                : `Groups ${unbacked.join(', ')} have nodes that nobody paid for, so they get no credit.`}{' '}
-              <Link href="/console/nodes">See the nodes</Link>
-            </p>
-          )}
+      {others.length > 0 && (
+        <p className="notice">No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+      )}
+      {unbacked.length > 0 && (
+        <div className="notice warn">
+          <p>
+            {unbacked.length === 1
+              ? `Group ${unbacked[0]} has a node without a payment, so it gets no credit.`
+              : `Groups ${unbacked.join(', ')} have nodes without a payment, so they get no credit.`}
+          </p>
+          <Link className="button" href="/console/nodes">
+            See the nodes
+          </Link>
         </div>
       )}
       {round.turns.length > 0 && (

@@ -14,6 +14,8 @@ interface Task {
   /** The section for handling the task. Null if it is on this page, or outside the console. */
   section: string | null
   how: string
+  /** What it stops until then. */
+  stops?: string
 }
 
 export function ToDo() {
@@ -47,6 +49,7 @@ export function ToDo() {
       most,
       section: 'nodes',
       how: 'See the node',
+      stops: 'its group gets no credits until you decide',
     }),
     ...taskFor(open.length, 'action waits for a second person', 'actions wait for a second person', {
       tone: 'warn',
@@ -76,12 +79,13 @@ export function ToDo() {
   )
 }
 
-function Row({ what, tone, since, section, how, isFirst }: Task & { isFirst: boolean }) {
+function Row({ what, tone, since, section, how, stops, isFirst }: Task & { isFirst: boolean }) {
   return (
     <li>
       {tone === 'bad' && <Mark tone={tone}>now</Mark>}
       <span>
         <strong>{what}</strong>
+        {stops && <span className="note">, {stops}</span>}
         {since?.[1] && (
           <span className="note">
             , {/^1 /.test(what) ? since[0] : `the oldest ${since[0]}`} <Time at={since[1]} />

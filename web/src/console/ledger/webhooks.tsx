@@ -19,7 +19,7 @@ export function Webhooks() {
 }
 
 const Endpoints = listSection('webhooks', {
-  title: 'Webhooks',
+  title: 'Endpoints',
   aside: () => (
     <ActButton
       main

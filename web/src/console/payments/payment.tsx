@@ -136,7 +136,7 @@ export function PaymentDetail({ payment, isPage = false, isChosen = false }: Det
           Node:
             payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>Node {payment.nodeId}</Link>,
           ...(!isPage && {
-            Page: (
+            'Buyer’s page': (
               <span className="nowrap">
                 <Link href={path}>Payment {payment.id}</Link>
                 <CopyButton text={new URL(path, location.href).href} what="link to this payment" />

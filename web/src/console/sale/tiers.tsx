@@ -67,7 +67,8 @@ function SoldTo({ tierId, allowlist }: { tierId: string; allowlist: string | nul
       ? [`holders of ${ether(tier.holdingWei, tier.holdingDecimals ?? 18)} ${tier.holdingSymbol}`]
       : []),
   ]
-  return <span title={allowlist ?? undefined}>{who.join(', ') || 'anyone'}</span>
+  if (who.length === 0) return <span className="none">anyone</span>
+  return <span title={allowlist ?? undefined}>{who.join(', ')}</span>
 }
 
 export function TiersConsole() {

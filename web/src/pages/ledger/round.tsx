@@ -168,6 +168,7 @@ interface TurnCardProps {
 function TurnCard({ turn, facts, result }: TurnCardProps) {
   const tiers = useTiers()
   const label = tiers.data?.find(({ id }) => id === turn.tierId)?.label ?? turn.tierId
+  const to = fill(t.toEach, { n: turn.nodeCount })
   return (
     <li>
       <h3>
@@ -176,7 +177,7 @@ function TurnCard({ turn, facts, result }: TurnCardProps) {
       <p className="price">
         <Amount wei={turn.amountWei} />
       </p>
-      <p className="note">{fill(t.toEach, { n: turn.nodeCount })}</p>
+      <p className="note">{turn.payoutBps === null ? to : fill(t.atRate, { to, rate: times(turn.payoutBps) })}</p>
       <Facts of={shownOf(facts)} />
     </li>
   )
@@ -202,7 +203,7 @@ const inputsOf = ({ tierId, cohort, dueSec }: Turn) =>
   fill(t.inputs, { tier: tierId ?? t.noTier, group: String(cohort), due: String(dueSec) })
 
 /** The inputs of a single turn's computation. */
-function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Fact[] {
+function termsOf({ minWei, maxWei, seed, seedBlock }: Turn): Fact[] {
   const unknown = <Unknown why={t.noTerms} />
   return [
     [
@@ -212,7 +213,6 @@ function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Fact[] {
         ? unknown
         : rich(t.fromTo, { min: <Amount wei={minWei} plain />, max: <Amount wei={maxWei} plain /> }),
     ],
-    [t.rate, String(payoutBps), payoutBps === null ? unknown : times(payoutBps)],
     [
       t.seed,
       String(seed),

@@ -144,7 +144,7 @@ function SignIn() {
       </>
     )
   return (
-    <div className="one-column">
+    <AtEnd>
       <Section title={words.yourWallet}>
         <div className="stack">
           {hasLapsed && (
@@ -152,11 +152,12 @@ function SignIn() {
               {words.lapsed}
             </p>
           )}
+          {!wallet && <p>{words.connectOwner}</p>}
           <Connect />
           {wallet && <Why wallet={wallet} />}
         </div>
       </Section>
-    </div>
+    </AtEnd>
   )
 }
 
