@@ -1,7 +1,7 @@
 // Detects that the ledger was restored from a backup, or started afresh on a chain with a past. Blocks then contain work of our own signer accounts
 // that the outbox never stored. If there is no such work on chain, we cannot detect a restore. It must never undo anything.
 import type { Sql } from '../db/core/sql.ts'
-import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
+import { countUnexplained, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
@@ -22,10 +22,10 @@ interface FollowedWork {
 
 /**
  * Looks for transactions on the factory that the outbox never stored, whichever key sent them, because the key may have been replaced since. If one
- * paid a round, opened a cohort, or minted a payment that is not judged yet, it must be the service's own work, so the ledger was restored. We then
- * hold every unminted payment up to the provider's head as `recheck`. Other transactions show no restore: ether moved with the key, a node without a
- * payment, or a transaction that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns whether the
- * ledger was restored.
+ * paid a round, opened a cohort, or minted a payment that is not judged yet or matches no price, it must be the service's own work, so the ledger was
+ * restored. We then hold every unminted payment up to the provider's head as `recheck`. Other transactions show no restore: ether moved with the key, a
+ * node without a payment, or a transaction that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted.
+ * @returns whether the ledger was restored.
  */
 export async function noteRestore(
   ctx: Logging,
@@ -39,7 +39,7 @@ export async function noteRestore(
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
   // If the node went to a wallet that is not the payer's, a thief minted it.
   const mints = theirs.flatMap((event) => (event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : []))
-  if (!ours && (await countUnjudged(sql, mints)) === 0) return false
+  if (!ours && (await countUnexplained(sql, mints)) === 0) return false
   if (await raiseRecheck(sql, headBlock)) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =

@@ -61,13 +61,17 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** How many of these mints are for payments that the ledger has seen but not judged, and went to the wallet that paid. */
-export async function countUnjudged(sql: Sql, mints: readonly { ref: Hash; owner: Address }[]): Promise<number> {
+/**
+ * How many of these mints went to the wallet that paid, for a payment that the ledger has not judged, or has no tier for at its amount. A lost part may
+ * have judged it, or had the price.
+ */
+export async function countUnexplained(sql: Sql, mints: readonly { ref: Hash; owner: Address }[]): Promise<number> {
   if (mints.length === 0) return 0
-  const [row] = await sql<{ unjudged: number }[]>`
-    SELECT count(*) AS unjudged FROM jsonb_to_recordset(${jsonRows(mints)}::text::jsonb) AS r(ref text, owner text)
-    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner WHERE p.state = 'seen'`
-  return row?.unjudged ?? 0
+  const [row] = await sql<{ unexplained: number }[]>`
+    SELECT count(*) AS unexplained FROM jsonb_to_recordset(${jsonRows(mints)}::text::jsonb) AS r(ref text, owner text)
+    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner
+    WHERE p.state = 'seen' OR (p.state = 'held' AND p.reason = 'wrongAmount')`
+  return row?.unexplained ?? 0
 }
 
 /** Number and sum of the payments at or below a block that would wait for the operator's decision if we raised the recheck block to it. */

@@ -103,9 +103,12 @@ const lost = fc.record({
   work: fc.array(drawnWork, { maxLength: 4 }),
   known: fc.subarray([1, 2, 3]),
   displacing: fc.subarray([1, 2, 3], { maxLength: 1 }),
-  states: fc.tuple(...[1, 2].map(() => fc.constantFrom('seen', 'seen', 'accepted', 'held'))),
+  states: fc.tuple(...[1, 2].map(() => fc.constantFrom('seen', 'seen', 'accepted', 'recheck', 'wrongAmount'))),
   recheckUpTo: fc.constantFrom(null, null, 49, 50, 51),
 })
+
+/** States of a payment here that are a held payment's reason. */
+const HELD_FOR = ['recheck', 'wrongAmount']
 
 test('a ledger was restored if the chain has ledger work that it does not remember', async () => {
   const compare = async ({
@@ -124,7 +127,8 @@ test('a ledger was restored if the chain has ledger work that it does not rememb
       })),
       payments: payments.map(({ id, from, state }) => ({
         ...{ id, ref: word(100 + id), tx_hash: word(200 + id), wallet: account(1), from_address: from, value_wei: 1 },
-        ...{ succeeded: true, state, reason: state === 'held' ? 'recheck' : null, block_time: at(500), ...inBlock(40) },
+        ...(HELD_FOR.includes(state) ? { state: 'held', reason: state } : { state, reason: null }),
+        ...{ succeeded: true, block_time: at(500), ...inBlock(40) },
         ...{ tier_id: state === 'accepted' ? 't1' : null, tier_version: state === 'accepted' ? 1 : null },
       })),
     }

@@ -64,7 +64,8 @@ export function showsRestore(
     if (one.kind !== 'nodeMinted') continue
     // A thief mints to a wallet of his own; a node without a payment is a grant.
     const paid = payments.find(({ id }) => id === one.payment)
-    if (paid?.state === 'seen' && paid.from === one.owner) return true
+    // What the ledger would not have minted may have had its price, or its verdict, in the part that was lost.
+    if (paid?.from === one.owner && ['seen', 'wrongAmount'].includes(paid.state)) return true
   }
   return false
 }
