@@ -10,7 +10,7 @@ export const words = {
     earnedIn: 'Paid to each {tier} node in its last round',
     often: 'Each node is paid every {span}',
     mayEarn: 'To each {tier} node in the first round',
-    sinceStart: '{amount} to all nodes so far',
+    sinceStart: '{amount} in all so far',
     nameIt: '(name your sale: BRAND_NAME)',
     soldBy: 'Sold by {name}',
     terms: 'Terms',
