@@ -207,7 +207,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     const contract = wallet(14, wellKnown).address
     await go('Contract wallets')
     const inForce = page.getByRole('listitem').filter({ hasText: 'in force' })
-    await inForce.getByText('The service holds each payment of a contract for you.').waitFor()
+    await inForce.getByText('The service holds every payment from a contract for you to decide.').waitFor()
     await page.getByText('No contract is allowed.').waitFor()
     await page.getByRole('button', { name: 'Set the mode…' }).click()
     await dialog().getByLabel('Hold, proven or all').selectOption('proven')

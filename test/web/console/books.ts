@@ -13,7 +13,7 @@ export function testBooks(opened: ConsoleUnderTest): void {
     await page.getByText(/^[0-9]+ payments, [0-9.]+ ETH, confirmed by one provider only\.$/).waitFor()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'As CSV' }).click(),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
     ])
     assert.match(file.suggestedFilename(), /^node-ledger-statement-\d+\.csv$/)
     const month = await page.getByLabel('Month').inputValue()

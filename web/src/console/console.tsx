@@ -55,8 +55,9 @@ type Section = keyof typeof SECTIONS
 const GROUPS: readonly (readonly [name: string, sections: readonly Section[]])[] = [
   ['Today', ['', 'payments', 'nodes', 'proposals']],
   ['Sale', ['tiers', 'allowlists', 'referrals', 'wallets', 'contract-wallets', 'senders']],
-  ['Payouts', ['rounds', 'terms', 'transactions']],
-  ['Service', ['trends', 'books', 'webhooks', 'keys', 'audit']],
+  ['Payouts', ['rounds', 'terms']],
+  ['Reports', ['trends', 'books', 'transactions', 'audit']],
+  ['Service', ['webhooks', 'keys']],
 ]
 
 export function Console() {

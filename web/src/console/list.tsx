@@ -42,7 +42,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   confirmed: 'good',
   inForce: 'good',
   open: 'good',
-  pending: 'warn',
+  pending: 'calm',
   grace: 'warn',
   reverted: 'bad',
   displaced: 'calm',

@@ -48,7 +48,7 @@ export function Books() {
               disabled={save.isPending}
               onClick={() => save.mutate(`statement.csv?month=${month}`)}
             >
-              As CSV
+              Download CSV
             </button>
           </div>
         }
@@ -197,6 +197,7 @@ function Figures({ statement }: { statement: Shape<'Statement'> }) {
           </p>
         ))}
       </div>
+      <p className="note">Amounts here are cut to six decimals. The file has every digit.</p>
       <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />
     </div>
   )

@@ -92,18 +92,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
       {others.length > 0 && (
         <p className="notice">No round now: {others.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
       )}
-      {unbacked.length > 0 && (
-        <div className="notice warn">
-          <p>
-            {unbacked.length === 1
-              ? `Group ${unbacked[0]} has a node without a payment, so it gets no credit.`
-              : `Groups ${unbacked.join(', ')} have nodes without a payment, so they get no credit.`}
-          </p>
-          <Link className="button" href="/console/nodes">
-            See the nodes
-          </Link>
-        </div>
-      )}
+      {unbacked.length > 0 && <Unbacked groups={unbacked} />}
       {round.turns.length > 0 && (
         <Table
           caption="Turns of the next round"
@@ -115,6 +104,19 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
     </div>
   )
 }
+
+const Unbacked = ({ groups }: { groups: readonly number[] }) => (
+  <div className="notice warn">
+    <p>
+      {groups.length === 1
+        ? `Group ${groups[0]} has a node without a payment, so it gets no credit.`
+        : `Groups ${groups.join(', ')} have nodes without a payment, so they get no credit.`}
+    </p>
+    <Link className="button" href="/console/nodes">
+      See the nodes
+    </Link>
+  </div>
+)
 
 const AtMost = ({ wei }: { wei: bigint }) => (
   <>

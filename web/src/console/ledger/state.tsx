@@ -136,7 +136,7 @@ const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
   {
     heading: 'Details',
-    cell: ({ outcome }) => <span className="note">{outcomeInWords(outcome ?? {})}</span>,
+    cell: ({ outcome }) => <div className="note">{outcomeInWords(outcome ?? {})}</div>,
   },
 ]
 

@@ -32,15 +32,13 @@ export function Trends() {
 
 function Plots({ trends: { bins, by }, range }: { trends: Shape<'Trends'>; range: Range }) {
   const newest = bins.filter(hasFigures).reverse()
-  // The bins before the first figure would only push the others to the edge.
-  const latest = bins.slice(Math.max(0, Math.min(bins.findIndex(hasFigures), bins.length - BINS_MIN)))
   return (
     <>
       <dl className="tiles trends">
         {KINDS.filter(([, kind], place) => place < MAIN || sumWei(bins, kind) > 0n).map(([name, kind]) => (
           <Trend
             key={kind}
-            bins={latest}
+            bins={bins}
             name={name}
             kind={kind}
             by={by}
@@ -69,8 +67,6 @@ type Kind = Exclude<keyof Ledger, 'nodes'>
 
 /** So many figures always have a tile, the others only if there are any. */
 const MAIN = 3
-/** So many bins at least, so that few bars are not as wide as walls. */
-const BINS_MIN = 12
 
 const KINDS: readonly (readonly [name: string, kind: Kind])[] = [
   ['Sold', 'sold'],
@@ -132,10 +128,10 @@ function Trend({ bins, name, kind, by, none }: TrendProps) {
 const Course = ({ bins, kind, by }: Pick<TrendProps, 'bins' | 'kind' | 'by'>) => (
   <div className="trend">
     <p className="ends">
+      <span>by the {by}</span>
       <span>
         {shortEther(bins.reduce((max, { ledger }) => bigger(max, ledger ? weiOf(ledger, kind) : 0n), 0n))} ETH
       </span>
-      <span>by the {by}</span>
     </p>
     <Bars
       bars={bins.map(({ startAt, ledger }) => {

@@ -11,7 +11,7 @@ import { columnsOf } from '../list.tsx'
 
 type Mode = Shape<'ContractWallets'>['mode']
 const MEANS: Record<Mode, string> = {
-  hold: 'The service holds each payment of a contract for you.',
+  hold: 'The service holds every payment from a contract for you to decide.',
   proven: 'A contract may buy if it has signed in, is a known wallet, or is allowed below.',
   all: 'Any contract may buy.',
 }

@@ -13,6 +13,6 @@ export const AllowlistsConsole = listSection('allowlists', {
       says="A list never changes, and has no effect until a tier has its root. For more than 300 rows use the command allowlists add."
     />
   ),
-  empty: <Empty title="No list yet.">A tier without a list is open to anyone.</Empty>,
+  empty: <Empty title="No list yet.">A list limits a tier to the wallets on it.</Empty>,
   cells: { root: ({ root }) => <code translate="no">{root}</code> },
 })

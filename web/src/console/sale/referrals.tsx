@@ -39,7 +39,7 @@ const Commissions = listSection('referrals/commissions', {
       )}
     />
   ),
-  empty: <Empty title="Nothing earned yet.">A payment earns once it is a node.</Empty>,
+  empty: <Empty title="Nothing earned yet.">A code earns its commission once the payment is a node.</Empty>,
   decide: ({ code }) => (
     <ActButton
       label="Record a payment"
