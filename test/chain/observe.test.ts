@@ -12,7 +12,6 @@ import { type Hash, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.
 import type { ChainReader } from '../../src/ports/chain.ts'
 import { ChainFault } from '../../src/ports/faults.ts'
 import { FOREVER, oneTurn } from '../support/factory.ts'
-import { HANGING_MS } from '../support/until.ts'
 import { forging, type Rule } from './false-provider.ts'
 import { type Stage, startStage } from './stage.ts'
 
@@ -497,8 +496,7 @@ for (const [sentence, said, rule] of lies) {
 test('HTML and floods in place of blocks are retryable faults', async () => {
   const { number } = await stage.head()
   for (const body of ['<html></html>', Buffer.alloc(33 * 1024 * 1024, 32)]) {
-    // A flood takes its time.
-    const { rpc, provider } = await stage.behind(HANGING_MS)
+    const { rpc, provider } = await stage.behind(60_000)
     provider.http = () => ({ body })
     const answer = createChainReader(rpc, stage.watched).observe(number, number, null)
     await assert.rejects(answer, (error) => isRetryable(error) && /not JSON|larger than/.test(String(error)))
