@@ -304,7 +304,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Done')
     await row.getByText('no payment').waitFor()
     await go('Rounds')
-    await page.getByText(/^Group \d+ has a node that nobody paid for/).waitFor()
+    await page.getByText(/^Group \d+ has a node without a payment/).waitFor()
     await page
       .getByRole('table', { name: 'Turns of the next round' })
       .getByText('Not credited', { exact: true })
