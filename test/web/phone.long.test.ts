@@ -81,7 +81,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await pressByKeyboard(page, 'My nodes')
     await pressByKeyboard(page, 'Sign in')
     await page.getByText('Signed in as').waitFor()
-    await pressByKeyboard(page, 'Withdraw')
+    await pressByKeyboard(page, /^Withdraw$/)
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
     // Escape closes it, and the focus is where it was.
